@@ -1,0 +1,22 @@
+"""Labelled arrays."""
+
+from componentvec.arrays._attach import strip
+from componentvec.arrays._labelled import Labelled
+from componentvec.arrays._layout import Layout, lay_out
+from componentvec.arrays._namedtree import NamedTree, named_tree
+from componentvec.arrays._sites import view_slot
+from componentvec.arrays._vector import ComponentVector, fill, full, zeros
+
+__all__ = [
+    "ComponentVector",
+    "Labelled",
+    "Layout",
+    "NamedTree",
+    "fill",
+    "full",
+    "lay_out",
+    "named_tree",
+    "strip",
+    "view_slot",
+    "zeros",
+]

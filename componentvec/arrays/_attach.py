@@ -1,0 +1,78 @@
+"""Labels on, labels off: the only module that knows how a vector carries its axis.
+
+A labelled vector never owns its buffer: it looks at a plain base array, kept in its state together
+with the axis, and every cached view hangs from that base. So no vector refers to itself, and its
+memory goes the moment its last name does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from componentvec.axis import Axis
+from componentvec.errors import AxisMismatchError
+
+if TYPE_CHECKING:
+    from componentvec.arrays._labelled import Labelled
+
+__all__ = ["Plain", "agreed_axis", "attach", "axis_mismatch", "put_root", "strip", "strip_all"]
+
+Plain: TypeAlias = Any
+"""A plain array of the class' own library, without labels."""
+
+
+def attach(cls: type[Any], plain: Plain, axis: Axis) -> Any:
+    """View a plain one-dimensional array as a labelled vector; nothing is copied or checked."""
+    vector = plain.view(cls)
+    cls._cv_state.__set__(vector, (axis, plain))
+    return vector
+
+
+def put_root(group: Any, buffer: Plain, start: int) -> None:
+    """Let a group reach what is stored outside it: the whole buffer, and where the group starts."""
+    type(group)._cv_root.__set__(group, (buffer, start))
+
+
+def strip(value: Any) -> Any:
+    """Give the plain array behind a labelled vector, not a copy; other values as they are."""
+    state = getattr(value, "_cv_state", None)
+    return value if state is None else state[1]
+
+
+def strip_all(value: Any, found: list[Labelled]) -> Any:
+    """Take the labels off every vector in nested lists, tuples and dicts; list them in `found`."""
+    if hasattr(value, "_cv_state"):
+        found.append(value)
+        return value._cv_state[1]
+    kind = type(value)
+    if kind is tuple or kind is list:
+        return kind(strip_all(item, found) for item in value)
+    if kind is dict:
+        return {key: strip_all(item, found) for key, item in value.items()}
+    return value
+
+
+def agreed_axis(vectors: list[Labelled]) -> Axis | None:
+    """Give the one axis of all operands; None when none of them has one.
+
+    Raises
+    ------
+    AxisMismatchError
+        When two axes differ: values would meet under different names.
+    """
+    axis: Axis | None = None
+    for vector in vectors:
+        other = vector._cv_state[0]
+        if axis is None:
+            axis = other
+        elif other is not None and other is not axis and other != axis:
+            raise axis_mismatch(axis, other)
+    return axis
+
+
+def axis_mismatch(left: Axis, right: Axis) -> AxisMismatchError:
+    """Make the error that names the first difference between two axes."""
+    return AxisMismatchError(
+        f"the operands have different axes: {left.difference(right)}; align them, or use "
+        "np.asarray(w) to combine by position"
+    )

@@ -1,0 +1,79 @@
+"""What NumPy functions that are no ufuncs do with labels.
+
+Elementwise functions keep the axis and the ``*_like`` functions repeat it; every other function
+runs on the plain arrays and its result is plain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from componentvec.arrays._attach import agreed_axis, attach, strip_all
+
+__all__ = ["ELEMENTWISE", "LIKE", "apply_function"]
+
+# Element i of the result depends on elements i of the arguments and on nothing else.
+ELEMENTWISE: frozenset[Callable[..., Any]] = frozenset(
+    {
+        np.angle,
+        np.around,
+        np.clip,
+        np.fix,
+        np.i0,
+        np.imag,
+        np.iscomplex,
+        np.isclose,
+        np.isneginf,
+        np.isposinf,
+        np.isreal,
+        np.nan_to_num,
+        np.real,
+        np.real_if_close,
+        np.round,
+        np.sinc,
+        np.where,
+    }
+)
+LIKE: frozenset[Callable[..., Any]] = frozenset(
+    {np.copy, np.empty_like, np.full_like, np.ones_like, np.zeros_like}
+)
+
+
+def apply_function(
+    cls: type[Any], function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
+) -> Any:
+    """Call a NumPy function on the plain arrays, and label the result if its rule says so.
+
+    Raises
+    ------
+    AxisMismatchError
+        When an elementwise function meets vectors of different axes.
+    """
+    vectors: list[Any] = []
+    plain_args = strip_all(args, vectors)
+    plain_options = strip_all(options, vectors)
+    if function in ELEMENTWISE:
+        axis = agreed_axis(vectors)
+    elif function in LIKE:
+        axis = _like_axis(function, args, options)
+    else:
+        axis = None
+    result = function(*plain_args, **plain_options)
+    for vector in vectors:
+        # What comes back is what went in, as with out=: it keeps its own labels.
+        if result is vector._cv_state[1]:
+            return vector
+    if axis is None or type(result) is not cls._cv_plain or result.shape != (axis.size,):
+        return result
+    return attach(cls, result, axis)
+
+
+def _like_axis(function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    prototype: Any = args[0] if args else None
+    keeps_class = options.get("subok", function is not np.copy)
+    if not keeps_class or options.get("shape") is not None or not hasattr(prototype, "_cv_state"):
+        return None
+    return prototype._cv_state[0]

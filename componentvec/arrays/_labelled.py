@@ -1,0 +1,244 @@
+"""What every labelled vector does, whatever its library: access, assignment, copies, printing.
+
+A mixin without slots; the concrete classes bring the memory and two slots: ``_cv_state``, the pair
+of axis and plain base array, and ``_cv_root``, which lets a group reach components stored outside
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from componentvec.arrays._assign import assign
+from componentvec.arrays._attach import Plain, agreed_axis, attach, strip, strip_all
+from componentvec.arrays._functions import apply_function
+from componentvec.arrays._sites import component, find, leaf_view
+from componentvec.arrays._ufuncs import apply_ufunc
+from componentvec.axis import Axis, Branch
+from componentvec.display import describe
+from componentvec.errors import LabelError
+from componentvec.names import RESERVED_NAMES, Path, is_attribute
+
+if TYPE_CHECKING:
+    _Base = np.ndarray[Any, np.dtype[Any]]
+else:
+    _Base = object
+
+__all__ = ["Labelled"]
+
+_LAYOUT = frozenset({"data", "dtype", "shape", "strides"})
+
+
+class Labelled(_Base):
+    """Base of all labelled arrays; ``isinstance(x, Labelled)`` tells whether `x` is one."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        _cv_state: tuple[Axis | None, Plain]
+        _cv_root: tuple[Plain, int] | None
+        _cv_plain: type[Any]
+
+    @property
+    def axis(self) -> Axis:
+        """The label tree; None for an array that has none, such as a view cast."""
+        return self._cv_state[0]  # type: ignore[return-value]  # None only after a view cast
+
+    # Access --------------------------------------------------------------------------------------
+
+    def __getattr__(self, name: str) -> Any:
+        # Reached only when ordinary look-up failed: a component not seen before, or a name that
+        # some library probes for. The slots of a vector without labels are unset and end up here
+        # too.
+        if name.startswith("_cv_"):
+            return (None, self.view(self._cv_plain)) if name == "_cv_state" else None
+        if name.startswith("__"):
+            raise AttributeError(name)
+        axis = self._cv_state[0]
+        if axis is None:
+            msg = f"{type(self).__name__!r} object without an axis has no attribute {name!r}"
+            raise AttributeError(msg)
+        child = axis.children.get(name)
+        if child is None:
+            msg = f"no component {name!r}"
+            raise LabelError(msg, name, axis)
+        seen = component(self, child, name)
+        if not is_scalar_place(child):
+            self.__dict__[name] = seen
+        return seen
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            cached = self.__dict__.get(key)
+            if cached is not None:
+                return cached
+            axis = self._cv_state[0]
+            child = None if axis is None else axis.children.get(key)
+            if child is None:
+                return find(self, key)
+            seen = component(self, child, key)
+            if not is_scalar_place(child) and is_attribute(key):
+                self.__dict__[key] = seen
+            return seen
+        return _get(self, key)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        axis = self._cv_state[0]
+        if axis is None:
+            object.__setattr__(self, name, value)
+            return
+        child = axis.children.get(name)
+        owned = name in RESERVED_NAMES or hasattr(type(self), name)
+        if child is not None and not owned:
+            if value is not self.__dict__.get(name):  # `v.a += 1` has already written
+                assign(self, (name,), child, value)
+        elif child is not None:
+            msg = f'v.{name} is an attribute of the array itself; use v["{name}"] = ... instead'
+            raise LabelError(msg)
+        elif name in _LAYOUT:
+            msg = f"setting v.{name} would tear values from their names; work on np.asarray(v)"
+            raise LabelError(msg)
+        elif owned:
+            setattr(self._cv_state[1], name, strip(value))
+        else:
+            msg = f"no component {name!r}, and assignment does not make one"
+            raise LabelError(msg, name, axis)
+
+    def __delattr__(self, name: str) -> None:
+        msg = f"components cannot be deleted: del v.{name}"
+        raise LabelError(msg)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        axis = self._cv_state[0]
+        if isinstance(key, (str, Path)) and axis is not None:
+            names, child = axis.resolve(key)
+            assign(self, names, child, value)
+            return
+        if isinstance(key, tuple) and len(key) == 1 and isinstance(key[0], (str, Path)):
+            self[key[0]] = value
+            return
+        if axis is not None and _is_whole(key):
+            if isinstance(value, Labelled):
+                agreed_axis([self, value])
+            elif not isinstance(value, np.ndarray) and hasattr(value, "keys"):
+                assign(self, (), Branch(slice(0, axis.size), axis, 0), value)
+                return
+        self._cv_state[1][_position(self, key)] = strip(value)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._cv_state[1])
+
+    def __contains__(self, key: object) -> bool:
+        axis = self._cv_state[0]
+        if isinstance(key, (str, Path)):
+            return axis is not None and key in axis
+        return key in self._cv_state[1]
+
+    def __dir__(self) -> list[str]:
+        axis = self._cv_state[0]
+        names = () if axis is None else axis.names
+        return sorted({*object.__dir__(self), *filter(is_attribute, names)})
+
+    # NumPy's hooks -------------------------------------------------------------------------------
+
+    def __array_ufunc__(self, ufunc: Any, method: Any, *inputs: Any, **options: Any) -> Any:
+        return apply_ufunc(type(self), ufunc, method, inputs, options)
+
+    def __array_function__(
+        self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any
+    ) -> Any:
+        return apply_function(type(self), func, args, kwargs)
+
+    # Copies --------------------------------------------------------------------------------------
+
+    def __copy__(self) -> Self:
+        copied: Self = _relabelled(self, self._cv_state[1].copy())
+        return copied
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        return self.__copy__()
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        # The plain array pickles itself, out of band under protocol 5.
+        return _unpickle, (type(self), *self._cv_state)
+
+    # Printing ------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        axis, plain = self._cv_state
+        if axis is None:
+            return repr(plain)
+        rows = ((names, child, _shown(self, child)) for names, child in axis.components())
+        return describe(f"{type(self).__name__}: {axis.size} elements, {self.dtype}", rows)
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    def __format__(self, spec: str) -> str:
+        return format(self._cv_state[1], spec) if spec else repr(self)
+
+
+def is_scalar_place(child: Any) -> bool:
+    """Tell whether a component is a scalar, which is handed out as a value and never cached."""
+    return not isinstance(child, Branch) and child.shape == ()
+
+
+def _get(vector: Any, key: Any) -> Any:
+    """Index by position, by path, or by a list of names."""
+    axis, plain = vector._cv_state
+    if isinstance(key, Path):
+        return find(vector, key)
+    if isinstance(key, tuple) and len(key) == 1 and isinstance(key[0], (str, Path, list)):
+        return vector[key[0]]
+    if axis is not None:
+        if isinstance(key, list) and key and all(isinstance(name, (str, Path)) for name in key):
+            return _select(vector, key)
+        if _is_whole(key):
+            return _relabelled(vector, plain[:])
+    return plain[_position(vector, key)]
+
+
+def _is_whole(key: Any) -> bool:
+    return key is Ellipsis or (isinstance(key, slice) and key == slice(None))
+
+
+def _position(vector: Any, key: Any) -> Any:
+    """Take the labels off an index; a labelled mask must have the vector's axis."""
+    if isinstance(key, Labelled) and key.dtype == bool:
+        agreed_axis([vector, key])
+    return strip_all(key, [])
+
+
+def _select(vector: Any, paths: list[Any]) -> Any:
+    """Copy the chosen components into a new vector, in the order chosen."""
+    axis, sources = vector._cv_state[0].gather(paths)
+    plain = np.empty(axis.size, vector.dtype)
+    start = 0
+    for leaf in sources:
+        values = leaf_view(vector, leaf, leaf.storage or "").reshape(-1)
+        plain[start : start + values.size] = values
+        start += values.size
+    return attach(type(vector), plain, axis)
+
+
+def _relabelled(vector: Any, plain: Plain) -> Any:
+    axis = vector._cv_state[0]
+    return plain.view(type(vector)) if axis is None else attach(type(vector), plain, axis)
+
+
+def _unpickle(cls: type[Any], axis: Axis | None, plain: Plain) -> Any:
+    plain = plain.view(cls._cv_plain)
+    return plain.view(cls) if axis is None else attach(cls, plain, axis)
+
+
+def _shown(vector: Any, child: Any) -> Any:
+    """Give what the repr prints of a component: its array, or None for groups and lost values."""
+    if isinstance(child, Branch):
+        return None
+    try:
+        return leaf_view(vector, child, "")
+    except LabelError:
+        return None

@@ -1,0 +1,261 @@
+"""From nested components to an axis and one leaf per slot; no values are copied here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from componentvec.arrays._sites import leaf_view
+from componentvec.axis import (
+    Axis,
+    Branch,
+    GroupRecord,
+    Leaf,
+    LeafRecord,
+    Record,
+    Tie,
+    relative_view,
+)
+from componentvec.backends import backend_name, is_numeric, on_device
+from componentvec.errors import DeviceError, LabelError, PromotionError, SharingError
+from componentvec.names import format_path
+from componentvec.promotion import Weak
+from componentvec.sharing import Link, find_ties
+from componentvec.tree import take_apart
+from componentvec.typing import SharingPolicy
+
+__all__ = ["Layout", "join_keywords", "lay_out", "numbers"]
+
+Names = tuple[str, ...]
+
+
+class Layout(NamedTuple):
+    """An axis, and what fills it."""
+
+    axis: Axis
+    leaves: list[Any]
+    """The leaf of each slot: an array, a NumPy scalar or a `Weak`."""
+    names: list[Names]
+    """The path of each of them."""
+
+
+class _Collected(NamedTuple):
+    records: list[Record]
+    leaves: list[Any]
+    names: list[Names]
+    places: list[int]
+    """The record of each leaf."""
+    known: dict[int, Link]
+    """Ties inside labelled vectors that were given as components."""
+
+
+def lay_out(components: Any, sharing: SharingPolicy) -> Layout:
+    """Lay nested components out on an axis.
+
+    Parameters
+    ----------
+    components : mapping, named tuple, dataclass, sequence or labelled vector
+        Groups of groups and leaves. A list or tuple of plain numbers is a leaf, another one a group
+        with positions for names.
+    sharing : {"alias", "reject", "copy"}
+        What happens to leaves that share memory; the ties of a labelled vector stay under "alias"
+        and "reject".
+
+    Raises
+    ------
+    LabelError, PromotionError, DeviceError, SharingError
+        For names, leaves and shared memory that cannot go into a vector.
+    """
+    found = _collect(components, keep_ties=sharing == "reject")
+    links = find_ties(
+        [None if place in found.known else leaf for place, leaf in enumerate(found.leaves)],
+        found.names,
+        sharing,
+    )
+    leaves: list[Any] = []
+    names: list[Names] = []
+    slots: dict[int, int] = {}
+    records = found.records
+    for place, leaf in enumerate(found.leaves):
+        link = found.known.get(place) or links[place]
+        if link is None:
+            slots[place] = len(leaves)
+            leaves.append(leaf)
+            names.append(found.names[place])
+        else:
+            record = records[found.places[place]]
+            assert isinstance(record, LeafRecord)
+            records[found.places[place]] = record._replace(tie=Tie(slots[link.first], link.view))
+    return Layout(Axis.from_records(records), leaves, names)
+
+
+def numbers(value: object) -> Weak | None:
+    """Read a Python number, or nested lists of numbers, as one weak leaf; None for anything else.
+
+    Raises
+    ------
+    ValueError
+        When the lists are ragged.
+    """
+    if isinstance(value, np.generic):
+        return None
+    if isinstance(value, (bool, int, float, complex)):
+        return Weak(value, (), _kind(value))
+    if not isinstance(value, (list, tuple)) or hasattr(value, "_fields") or not value:
+        return None
+    kind = "b"
+    pending: list[Any] = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, (list, tuple)) and not hasattr(item, "_fields"):
+            pending.extend(item)
+        elif isinstance(item, (bool, int, float, complex)) and not isinstance(item, np.generic):
+            kind = max(kind, _kind(item), key="bifc".index)
+        else:
+            return None
+    return Weak(value, np.shape(value), kind)
+
+
+def _kind(value: object) -> str:
+    return next(
+        k
+        for t, k in ((bool, "b"), (int, "i"), (float, "f"), (complex, "c"))
+        if isinstance(value, t)
+    )
+
+
+def _collect(components: Any, *, keep_ties: bool) -> _Collected:
+    """Walk the components in order, groups before their children; shared ones once per path."""
+    out = _Collected([], [], [], [], {})
+    leaving = object()
+    open_now: dict[int, Names] = {}
+    pending: list[tuple[Any, Names]] = [(components, ())]
+    while pending:
+        value, names = pending.pop()
+        if value is leaving:
+            open_now.popitem()
+            continue
+        if hasattr(value, "_cv_state") and value._cv_state[0] is not None:
+            _add_vector(out, value, names, keep_ties=keep_ties)
+            continue
+        children = _children(value, names)
+        if children is None:
+            leaf = _leaf(value, names)
+            out.places.append(len(out.records))
+            out.records.append(LeafRecord(names[-1], leaf.shape))
+            out.leaves.append(leaf)
+            out.names.append(names)
+            continue
+        if id(value) in open_now:
+            msg = (
+                f"`{format_path(names)}` is the container at `{format_path(open_now[id(value)])}` "
+                "again: a cycle has no end"
+            )
+            raise SharingError(msg)
+        open_now[id(value)] = names
+        out.records.append(GroupRecord(names[-1] if names else "", len(children)))
+        pending.append((leaving, ()))
+        pending.extend((item, (*names, name)) for name, item in reversed(children.items()))
+    return out
+
+
+def _children(value: Any, names: Names) -> dict[str, Any] | None:
+    """Give the named children of a group; None for a leaf."""
+    if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str):
+                where = f"`{format_path(names)}`" if names else "the mapping"
+                msg = f"component names are strings; {where} has the key {key!r}"
+                raise LabelError(msg)
+        return dict(value)
+    try:
+        plain_numbers = numbers(value) is not None
+    except ValueError:
+        msg = f"`{format_path(names)}` is a list of numbers that is not rectangular"
+        raise PromotionError(msg) from None
+    parts = None if plain_numbers else take_apart(value)
+    if parts is not None:
+        return dict(zip(parts.names, parts.values, strict=True))
+    if not names:
+        msg = (
+            f"{type(value).__name__} has no component names; pass a mapping, a named tuple, a "
+            "dataclass or keywords, or axis= to label a flat array"
+        )
+        raise LabelError(msg)
+    return None
+
+
+def _leaf(value: Any, names: Names) -> Any:
+    """Check that a leaf holds numbers on the host."""
+    path = format_path(names)
+    if isinstance(value, (np.ndarray, np.generic)):
+        if isinstance(value, np.ma.MaskedArray):
+            msg = f"`{path}` is a masked array, and a flat vector has no place for the mask"
+            raise PromotionError(msg)
+        if not is_numeric(value.dtype):
+            msg = f"`{path}` has dtype {value.dtype}; a vector holds numbers only"
+            raise PromotionError(msg)
+        return np.asarray(value) if isinstance(value, np.ndarray) else value
+    weak = numbers(value)
+    if weak is not None:
+        return weak
+    library = backend_name(value)
+    if library is not None or on_device(value):
+        msg = (
+            f"`{path}` is an array of {library or type(value).__module__}; ComponentVector holds "
+            "NumPy arrays, so convert it first"
+        )
+        raise DeviceError(msg)
+    msg = f"`{path}` is a {type(value).__name__}, and no number, array or group of them"
+    raise PromotionError(msg)
+
+
+def _add_vector(out: _Collected, vector: Any, names: Names, *, keep_ties: bool) -> None:
+    """Add a labelled vector as the group that its axis describes."""
+    axis: Axis = vector._cv_state[0]
+    out.records.append(GroupRecord(names[-1] if names else "", len(axis.children)))
+    firsts: dict[int, tuple[int, Leaf]] = {}
+    for path, child in axis.components():
+        if isinstance(child, Branch):
+            out.records.append(GroupRecord(path[-1], len(child.axis.children)))
+            continue
+        assert isinstance(child, Leaf)
+        full = (*names, *path)
+        place = len(out.leaves)
+        if keep_ties and child.slot is not None:
+            first, site = firsts.setdefault(child.slot, (place, child))
+            if first != place:
+                view = relative_view(site.shape, site.view, child.shape, child.view)
+                out.known[place] = Link(first, view)
+        out.places.append(len(out.records))
+        out.records.append(LeafRecord(path[-1], child.shape))
+        out.leaves.append(leaf_view(vector, child, format_path(full)))
+        out.names.append(full)
+
+
+def join_keywords(components: Any, more: Mapping[str, Any]) -> Any:
+    """Join components given as one object with those given by keyword.
+
+    Raises
+    ------
+    LabelError
+        When a name is given both ways.
+    """
+    if components is None:
+        return more
+    if not more:
+        return components
+    if hasattr(components, "_cv_state"):
+        base = {name: components[name] for name in components.axis or ()}
+    elif isinstance(components, Mapping):
+        base = dict(components)
+    else:
+        parts = take_apart(components)
+        base = {} if parts is None else dict(zip(parts.names, parts.values, strict=True))
+    twice = base.keys() & more.keys()
+    if twice:
+        msg = f"component {min(twice)!r} is given twice: in the first argument and by keyword"
+        raise LabelError(msg)
+    return {**base, **more}

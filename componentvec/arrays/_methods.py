@@ -1,0 +1,78 @@
+"""What ndarray's own methods do with labels; they never dispatch, so the class answers itself."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from componentvec.arrays._attach import attach, strip_all
+from componentvec.errors import LabelError
+
+__all__ = ["KEEPS", "PLAIN", "REFUSES", "with_methods"]
+
+C = TypeVar("C", bound=type)
+
+# Same elements, same order: the axis stays.
+KEEPS = ("astype", "clip", "conj", "conjugate", "copy", "round", "transpose")
+# Elements are reduced, moved, dropped, repeated or reshaped: a plain array or a scalar.
+PLAIN = (
+    *("all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "trace", "var"),
+    *("argpartition", "argsort", "choose", "compress", "cumprod", "cumsum", "diagonal", "dot"),
+    *("flatten", "getfield", "nonzero", "ravel", "repeat", "reshape", "searchsorted", "squeeze"),
+    *("swapaxes", "take", "byteswap"),
+)
+# Values would move under the names of others.
+REFUSES = ("partition", "resize", "sort")
+
+
+def with_methods(cls: C) -> C:
+    """Give a vector class the methods of its array library, with the label rule of each."""
+    for names, make in ((KEEPS, _keeping), (PLAIN, _plain), (REFUSES, _refusing)):
+        for name in names:
+            original = getattr(np.ndarray, name)
+            setattr(cls, name, functools.wraps(original)(make(cls, name)))
+    return cls
+
+
+def _call(self: Any, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    plain = self._cv_state[1]
+    return getattr(plain, name)(*strip_all(args, []), **strip_all(options, []))
+
+
+def _keeping(cls: Any, name: str) -> Callable[..., Any]:
+    def method(self: Any, *args: Any, **options: Any) -> Any:
+        axis = self._cv_state[0]
+        out = options.get("out")
+        result = _call(self, name, args, options)
+        if out is not None:
+            return out
+        if axis is None or type(result) is not cls._cv_plain or result.shape != (axis.size,):
+            return result
+        return attach(cls, result, axis)
+
+    return method
+
+
+def _plain(cls: Any, name: str) -> Callable[..., Any]:
+    def method(self: Any, *args: Any, **options: Any) -> Any:
+        out = options.get("out")
+        result = _call(self, name, args, options)
+        return result if out is None else out
+
+    return method
+
+
+def _refusing(cls: Any, name: str) -> Callable[..., Any]:
+    def method(self: Any, *args: Any, **options: Any) -> Any:
+        if self._cv_state[0] is None:
+            return getattr(np.ndarray, name)(self, *args, **options)
+        msg = (
+            f"v.{name}() would move values under other names; work on a plain copy, as in "
+            f"`np.array(v)`"
+        )
+        raise LabelError(msg)
+
+    return method

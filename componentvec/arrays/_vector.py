@@ -1,0 +1,240 @@
+"""The NumPy vector: one flat buffer with a label tree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+import numpy as np
+
+from componentvec.arrays._attach import attach, strip
+from componentvec.arrays._flags import Flags
+from componentvec.arrays._labelled import Labelled
+from componentvec.arrays._layout import Layout, join_keywords, lay_out
+from componentvec.arrays._methods import with_methods
+from componentvec.arrays._namedtree import NamedTree
+from componentvec.arrays._operators import with_operators
+from componentvec.axis import Axis
+from componentvec.backends import is_foreign, is_numeric
+from componentvec.errors import DeviceError, LabelError, LengthError, PromotionError
+from componentvec.promotion import Weak, buffer_dtype, weak_to_array
+from componentvec.typing import PromotionPolicy, SharingPolicy
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, DTypeLike
+
+__all__ = ["ComponentVector", "fill", "full", "wrap", "zeros"]
+
+
+V = TypeVar("V", bound=Labelled)
+
+
+@with_operators
+@with_methods
+class ComponentVector(Labelled, np.ndarray[tuple[int], np.dtype[Any]]):
+    """A one-dimensional array whose parts have names, shapes and groups.
+
+    ``v.layers._1.weight`` and ``v["layers"]["_1"]["weight"]`` are the same view of the one flat
+    buffer: writing to either writes the vector. Wherever a flat array is wanted, `v` is one.
+
+    Parameters
+    ----------
+    components : mapping, named tuple, dataclass, NamedTree, ComponentVector or sequence, optional
+        Nested components. Leaves are arrays and numbers; a list or tuple of plain numbers is a
+        leaf, any other a group of ``_1``, ``_2``, …. With `axis`, the flat array to label instead.
+    axis : Axis, optional
+        Label `components`, a flat array of exactly this size, without copying it.
+    dtype : dtype-like, optional
+        The buffer's dtype; leaves must be castable by the ``same_kind`` rule.
+    sharing : {"alias", "reject", "copy"}, optional
+        What happens to leaves that share memory: stored once and tied, refused, or stored apart. By
+        default "alias" for what `trainables_nt` returns, else "reject".
+    promotion : {"reject", "allow"}, optional
+        Whether arrays of different dtypes may be promoted to a common one.
+    **more : components
+        Components by keyword, behind those of `components`.
+
+    Returns
+    -------
+    ComponentVector
+        On one new contiguous buffer in native byte order, each leaf in C order; with `axis`, a view
+        of the array given.
+
+    Raises
+    ------
+    LabelError
+        For names that are no strings or given twice.
+    PromotionError
+        For leaves that are no numbers, and for dtypes that cannot meet.
+    SharingError
+        For leaves that share memory, as the policy says.
+    LengthError
+        For a flat array that does not fit the axis.
+    DeviceError
+        For arrays of other libraries.
+
+    Examples
+    --------
+    >>> import componentvec as cv
+    >>> v = cv.ComponentVector(rate=0.5, net={"weight": [[1.0, 2.0]], "bias": [3.0, 4.0]})
+    >>> v.net.weight
+    array([[1., 2.]])
+    >>> v.net.bias[0] = 30.0
+    >>> v.rate = 0.25
+    >>> v.tolist()
+    [0.25, 1.0, 2.0, 30.0, 4.0]
+    >>> (2 * v).net.bias
+    array([60.,  8.])
+    """
+
+    __slots__ = ("__dict__", "_cv_root", "_cv_state")
+
+    _cv_plain = np.ndarray
+
+    def __new__(
+        cls,
+        components: Any = None,
+        /,
+        *,
+        axis: Axis | None = None,
+        dtype: DTypeLike | None = None,
+        sharing: SharingPolicy | None = None,
+        promotion: PromotionPolicy = "reject",
+        **more: Any,
+    ) -> Self:
+        if axis is not None:
+            if more or components is None:
+                msg = "axis= labels one flat array; it does not go with components"
+                raise LabelError(msg)
+            wrapped: Self = wrap(cls, components, axis, dtype)
+            return wrapped
+        if sharing is None:
+            sharing = "alias" if isinstance(components, NamedTree) and not more else "reject"
+        layout = lay_out(join_keywords(components, more), sharing)
+        filled: Self = fill(cls, layout, promotion, dtype)
+        return filled
+
+    @property
+    def flags(self) -> Any:
+        """Memory layout, as of any array; setting ``writeable`` reaches the components too."""
+        return Flags(self)
+
+    def setflags(
+        self, write: bool | None = None, align: bool | None = None, uic: bool | None = None
+    ) -> None:
+        """Set array flags, as ndarray does; components handed out before keep theirs."""
+        np.ndarray.setflags(self, write=write, align=align, uic=uic)
+        axis, plain = self._cv_state
+        if axis is not None:
+            base = plain.view()
+            base.setflags(write=write, align=align, uic=uic)
+            type(self)._cv_state.__set__(self, (axis, base))  # type: ignore[attr-defined]
+            self.__dict__.clear()
+
+    def view(self, *args: Any, **options: Any) -> Any:
+        """Make a new view of the same memory: labelled when nothing is asked for, else plain."""
+        axis = None if args or options else self.axis
+        if axis is None:
+            return np.ndarray.view(self, *args, **options)
+        return attach(type(self), self._cv_state[1].view(), axis)
+
+    @property
+    def T(self) -> Self:
+        """The vector itself, as a view: transposing one dimension changes nothing."""
+        return self.transpose()
+
+    @property
+    def real(self) -> Any:
+        """The real part: a labelled view."""
+        return self._cv_part("real")
+
+    @real.setter
+    def real(self, value: ArrayLike) -> None:
+        self._cv_state[1].real = strip(value)
+
+    @property
+    def imag(self) -> Any:
+        """The imaginary part: labelled, and a view where the dtype is complex."""
+        return self._cv_part("imag")
+
+    @imag.setter
+    def imag(self, value: ArrayLike) -> None:
+        self._cv_state[1].imag = strip(value)
+
+    def _cv_part(self, name: str) -> Any:
+        axis, plain = self._cv_state
+        part = getattr(plain, name)
+        return part if axis is None else attach(type(self), part, axis)
+
+
+def wrap(cls: type[V], flat: Any, axis: Axis, dtype: DTypeLike | None = None) -> V:
+    """Label a flat array without copying it.
+
+    Raises
+    ------
+    LengthError
+        When the array is not one-dimensional or not of the axis' size.
+    """
+    if type(flat) is not np.ndarray:
+        if is_foreign(flat):
+            msg = f"ComponentVector labels NumPy arrays, not {type(flat).__module__}; convert it"
+            raise DeviceError(msg)
+        flat = np.asarray(flat)
+    if dtype is not None:
+        flat = flat.astype(dtype, casting="same_kind", copy=False)
+    if flat.ndim != 1 or flat.shape[0] != axis.size:
+        msg = f"the axis has {axis.size} elements, but the array has shape {flat.shape}"
+        raise LengthError(msg)
+    if not is_numeric(flat.dtype):
+        msg = f"the array has dtype {flat.dtype}; a vector holds numbers only"
+        raise PromotionError(msg)
+    vector: V = attach(cls, flat, axis)
+    return vector
+
+
+def fill(
+    cls: type[Any], layout: Layout, promotion: PromotionPolicy, dtype: DTypeLike | None = None
+) -> Any:
+    """Copy the leaves of a layout into one new buffer, and label it."""
+    chosen = buffer_dtype(layout.leaves, layout.names, promotion, dtype)
+    pieces = [
+        weak_to_array(leaf, names, chosen) if isinstance(leaf, Weak) else np.asarray(leaf)
+        for leaf, names in zip(layout.leaves, layout.names, strict=True)
+    ]
+    plain = np.empty(layout.axis.size, chosen)
+    if pieces:
+        np.concatenate([piece.ravel() for piece in pieces], out=plain, casting="same_kind")
+    return attach(cls, plain, layout.axis)
+
+
+def zeros(axis: Axis, dtype: DTypeLike = float) -> ComponentVector:
+    """Make a labelled vector of zeros.
+
+    Parameters
+    ----------
+    axis : Axis
+        The label tree.
+    dtype : dtype-like, optional
+        Element type.
+
+    Examples
+    --------
+    >>> import componentvec as cv
+    >>> cv.zeros(cv.Axis(a=2, b=())).tolist()
+    [0.0, 0.0, 0.0]
+    """
+    return wrap(ComponentVector, np.zeros(axis.size, dtype), axis)
+
+
+def full(axis: Axis, value: Any, dtype: DTypeLike | None = None) -> ComponentVector:
+    """Make a labelled vector that holds one value everywhere.
+
+    Parameters
+    ----------
+    axis : Axis
+        The label tree.
+    value : scalar
+        The value.
+    dtype : dtype-like, optional
+        Element type; by default that of the value.
+    """
+    return wrap(ComponentVector, np.full(axis.size, value, dtype), axis)

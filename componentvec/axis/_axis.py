@@ -1,0 +1,539 @@
+"""The axis: names, ranges and shapes of one dimension, without any array.
+
+Invariant: slots tile ``0..size`` once, in the order of their canonical sites. Positions in a
+group's axis count from the group's own start.
+"""
+
+from __future__ import annotations
+
+import weakref
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from math import prod
+from types import MappingProxyType
+from typing import Any, NamedTuple, Self
+
+from componentvec.axis import _algebra
+from componentvec.axis._build import build, warn_shadowed
+from componentvec.axis._difference import first_difference
+from componentvec.axis._intern import Structure
+from componentvec.axis._json import records_from_json, records_to_json
+from componentvec.axis._nodes import Branch, Leaf
+from componentvec.axis._records import GroupRecord, LeafRecord, Record, Tie, records_from_shapes
+from componentvec.axis._strides import c_strides
+from componentvec.errors import LabelError
+from componentvec.names import Path, format_path, parse_path
+from componentvec.typing import Shape
+
+__all__ = ["Axis", "Location"]
+
+
+class Location(NamedTuple):
+    """Where a component lies in the flat buffer of an axis."""
+
+    slice: slice
+    """Range of the component's slot, or of a group's own slots."""
+    shape: Shape
+    """Shape of the component; ``(size,)`` for a group."""
+    strides: tuple[int, ...] | None = None
+    """Steps in elements, for a transposed or otherwise rearranged tie; None for C order."""
+
+
+class Axis:
+    """Names, ranges and shapes of the components of one dimension.
+
+    Immutable, hashable and comparable; holds no values and no dtypes. Equal axes are one object
+    where possible, so comparing them is cheap.
+
+    Parameters
+    ----------
+    shapes : mapping, optional
+        Name to shape: a tuple (``()`` for a scalar), an integer for one dimension, or a mapping for
+        a group.
+    **more : shape or mapping
+        The same by keyword, behind those of `shapes`.
+
+    Raises
+    ------
+    LabelError
+        For names that are no strings or occur twice, and for values that are no shapes.
+
+    Warns
+    -----
+    ShadowedNameWarning
+        Once per name that ndarray owns: brackets reach it, attributes do not.
+
+    Examples
+    --------
+    >>> from componentvec import Axis
+    >>> axis = Axis(a=(), b=2, c={"d": (2, 3)})
+    >>> axis.size
+    9
+    >>> axis.index("c.d")
+    Location(slice=slice(3, 9, None), shape=(2, 3), strides=None)
+    >>> axis.label(8)
+    'c.d[1,2]'
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_places",
+        "children",
+        "has_outside",
+        "size",
+        "slot_count",
+        "structure",
+    )
+
+    size: int
+    """Number of elements."""
+    children: Mapping[str, Leaf | Branch]
+    """Direct components by name, in order."""
+    slot_count: int
+    """Number of slots."""
+    has_outside: bool
+    """Whether some site of this axis is stored outside it."""
+    structure: Structure
+    """What equal axes share."""
+    _places: tuple[list[int], list[tuple[tuple[str, ...], Leaf]]] | None
+
+    def __new__(cls, shapes: Mapping[str, object] | None = None, /, **more: object) -> Self:
+        twice = more.keys() & (shapes or {}).keys()
+        if twice:
+            msg = f"component name {min(twice)!r} occurs twice"
+            raise LabelError(msg)
+        return cls.from_records(records_from_shapes({**(shapes or {}), **more}))
+
+    @classmethod
+    def from_records(cls, records: Iterable[Record], *, warn: bool = True) -> Self:
+        """Make an axis from its flat form (see `records`).
+
+        Parameters
+        ----------
+        records : iterable of Record
+            A root group and all components, groups before their children.
+        warn : bool, optional
+            Whether names that ndarray owns warn.
+        """
+        records = list(records)
+        if warn:
+            warn_shadowed(records)
+        return build(records, cls._assemble)  # type: ignore[return-value]  # made by `assemble`
+
+    @classmethod
+    def _assemble(
+        cls,
+        structure: Structure,
+        children: dict[str, Leaf | Branch],
+        size: int,
+        slot_count: int,
+        has_outside: bool,
+    ) -> Self:
+        self = object.__new__(cls)
+        put = object.__setattr__
+        put(self, "structure", structure)
+        put(self, "children", MappingProxyType(children))
+        put(self, "size", size)
+        put(self, "slot_count", slot_count)
+        put(self, "has_outside", has_outside)
+        put(self, "_places", None)
+        # Where names lie outside, axes of one structure may differ in the place of the storage.
+        if not has_outside:
+            structure.axis = weakref.ref(self)
+        return self
+
+    def __setattr__(self, name: str, value: object) -> None:
+        msg = f"an Axis is immutable; cannot set {name!r}"
+        raise AttributeError(msg)
+
+    def __delattr__(self, name: str) -> None:
+        msg = f"an Axis is immutable; cannot delete {name!r}"
+        raise AttributeError(msg)
+
+    # Comparing, copying, storing -----------------------------------------------------------------
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Axis):
+            return NotImplemented
+        return self.structure is other.structure
+
+    def __hash__(self) -> int:
+        return hash(self.structure)
+
+    def difference(self, other: Axis) -> str | None:
+        """Name the first place where two axes differ, in words; None when they are equal."""
+        return None if self == other else first_difference(self, other)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickle, (tuple(map(tuple, self.records())),)
+
+    def to_json(self) -> str:
+        """Write the axis as JSON text; ``Axis.from_json`` reads it."""
+        return records_to_json(self.records())
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read an axis from the text that `to_json` wrote.
+
+        Raises
+        ------
+        ValueError
+            When the text is of another format or does not describe an axis.
+        """
+        return cls.from_records(records_from_json(text), warn=False)
+
+    # Contents ------------------------------------------------------------------------------------
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the direct components, in order."""
+        return tuple(self.children)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.children)
+
+    def __contains__(self, path: object) -> bool:
+        if not isinstance(path, (str, Path)):
+            return False
+        try:
+            self.locate(path)
+        except LabelError:
+            return False
+        return True
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(repr, self.names[:6])) + (", …" if len(self.children) > 6 else "")
+        return f"<Axis of {self.size} elements: {shown}>"
+
+    def components(self) -> Iterator[tuple[tuple[str, ...], Leaf | Branch]]:
+        """Iterate over all components, groups before their children.
+
+        Yields
+        ------
+        names : tuple of str
+            Names from the root down.
+        component : Leaf or Branch
+            Its place, counted from the start of this axis.
+        """
+        pending: list[tuple[tuple[str, ...], Leaf | Branch]] = [((), self._root)]
+        while pending:
+            names, child = pending.pop()
+            if names:
+                yield names, child
+            if isinstance(child, Branch):
+                children = list(child.axis.children.items())
+                pending.extend(((*names, n), c.within(child)) for n, c in reversed(children))
+
+    def leaves(self) -> Iterator[tuple[tuple[str, ...], Leaf]]:
+        """Iterate over all sites in order, tied ones included; as `components`."""
+        for names, child in self.components():
+            if isinstance(child, Leaf):
+                yield names, child
+
+    def paths(self) -> Iterator[str]:
+        """Iterate over the paths of all sites in order, tied ones included."""
+        return (format_path(names) for names, _ in self.leaves())
+
+    def records(self) -> list[Record]:
+        """Give the flat form: one record per component, groups before their children."""
+        root: list[Record] = [GroupRecord("", len(self.children))]
+        return root + [_record(names[-1], child) for names, child in self.components()]
+
+    def ties(self) -> list[tuple[str, ...]]:
+        """List the groups of paths that share one slot, canonical path first."""
+        sites: dict[int | str | None, list[str]] = {}
+        for names, leaf in self.leaves():
+            slot = leaf.storage if leaf.slot is None else leaf.slot
+            sites.setdefault(slot, []).append(format_path(names))
+        return [tuple(paths) for paths in sites.values() if len(paths) > 1]
+
+    def outside(self) -> dict[str, str]:
+        """Map each path that is stored outside this axis to the path of its storage."""
+        if not self.has_outside:
+            return {}
+        return {
+            format_path(names): leaf.storage or "" for names, leaf in self.leaves() if leaf.outside
+        }
+
+    @property
+    def _root(self) -> Branch:
+        return Branch(slice(0, self.size), self, 0)
+
+    # Looking up ----------------------------------------------------------------------------------
+
+    def resolve(self, path: str | Path) -> tuple[tuple[str | int, ...], Leaf | Branch]:
+        """Find a component at any depth.
+
+        Parameters
+        ----------
+        path : str or Path
+            A child's name, a dotted path, a printed label, or what ``cv.path`` makes. At every
+            level an exact name wins over reading it as a path.
+
+        Returns
+        -------
+        names : tuple of str or int
+            Names from the root down, and the index when one element of a leaf was asked for.
+        component : Leaf or Branch
+            Its place, counted from this axis' start.
+
+        Raises
+        ------
+        LabelError
+            When there is no such component.
+        """
+        found: Leaf | Branch = self._root
+        names: list[str | int] = []
+        keys: tuple[str | int, ...] = (path,) if isinstance(path, str) else path.keys
+        dotted = isinstance(path, str)
+        if isinstance(path, str) and "[" in path and path not in self.children:
+            keys = parse_path(path)
+            dotted = False
+        pending = list(reversed(keys))
+        while pending:
+            key = pending.pop()
+            if isinstance(found, Leaf):
+                index = [key, *reversed(pending)]
+                return (*names, *index), _element(found, names, index)
+            children = found.axis.children
+            if isinstance(key, int):
+                key = _name_at(found, names, key)
+            elif dotted and key not in children and "." in key:
+                key, _, tail = key.partition(".")
+                pending.append(tail)
+            if key not in children:
+                raise _unknown(found, names, key)
+            found = children[key].within(found)
+            names.append(key)
+        return tuple(names), found
+
+    def locate(self, path: str | Path) -> Leaf | Branch:
+        """Find the place of a component at any depth; see `resolve`."""
+        return self.resolve(path)[1]
+
+    def index(self, path: str | Path) -> Location:
+        """Give range and shape of a component.
+
+        Parameters
+        ----------
+        path : str or Path
+            As for `resolve`.
+
+        Returns
+        -------
+        Location
+            ``(slice, shape, strides)`` in the flat buffer of this axis.
+
+        Raises
+        ------
+        LabelError
+            When there is no such component, or it is stored outside this axis.
+        """
+        names, found = self.resolve(path)
+        if isinstance(found, Branch):
+            return Location(found.span, (found.axis.size,))
+        if found.outside:
+            msg = f"`{format_path(names)}` is stored at `{found.storage}`, outside this axis"
+            raise LabelError(msg)
+        return Location(found.span, found.shape, found.view.strides if found.view else None)
+
+    def label(self, position: int) -> str:
+        """Name the element at a position, as code: ``layers._1.weight[0,2]``.
+
+        Raises
+        ------
+        IndexError
+            When the position is not in ``0..size``.
+        """
+        names, index = self._element_at(position)
+        return format_path((*names, *index))
+
+    def path(self, position: int) -> Path:
+        """Give the path of the element at a position; the inverse of `index`.
+
+        Raises
+        ------
+        IndexError
+            When the position is not in ``0..size``.
+        """
+        names, index = self._element_at(position)
+        return Path((*names, *index))
+
+    def labels(self) -> Iterator[str]:
+        """Iterate over the labels of all elements, in the order of the buffer."""
+        for names, leaf in self.leaves():
+            if leaf.canonical:
+                for offset in range(prod(leaf.shape)):
+                    yield format_path((*names, *_unravel(offset, leaf.shape)))
+
+    def _element_at(self, position: int) -> tuple[tuple[str, ...], tuple[int, ...]]:
+        if not 0 <= position < self.size:
+            msg = f"position {position} is not in an axis of {self.size} elements"
+            raise IndexError(msg)
+        if self._places is None:
+            sites = [(names, leaf) for names, leaf in self.leaves() if leaf.canonical]
+            starts = [leaf.span.start for _, leaf in sites]
+            object.__setattr__(self, "_places", (starts, sites))
+        assert self._places is not None
+        starts, sites = self._places
+        # Slots without elements start where their successor does; the last one to start here has
+        # it.
+        names, leaf = sites[bisect_right(starts, position) - 1]
+        return names, _unravel(position - leaf.span.start, leaf.shape)
+
+    # Making others -------------------------------------------------------------------------------
+
+    def gather(self, paths: Iterable[str | Path]) -> tuple[Axis, list[Leaf]]:
+        """Select components, and say where each slot of the new axis takes its values from.
+
+        Parameters
+        ----------
+        paths : iterable of str or Path
+            Components to keep, in the order wanted. Nested ones keep their groups.
+
+        Returns
+        -------
+        axis : Axis
+            The new axis. Ties among the chosen stay; the first chosen site of a slot becomes its
+            canonical one, in its own C order.
+        sources : list of Leaf
+            One site of this axis per slot of the new one.
+
+        Raises
+        ------
+        LabelError
+            For unknown names, and for components chosen twice.
+        """
+        records, sources = _algebra.select(self._root, [self._names(path) for path in paths])
+        return Axis.from_records(records, warn=False), sources
+
+    def select(self, paths: Iterable[str | Path]) -> Axis:
+        """Keep the named components, in the order given; see `gather`.
+
+        Examples
+        --------
+        >>> from componentvec import Axis
+        >>> Axis(a=2, b={"c": 1, "d": 3}).select(["b.d", "a"]).index("a")
+        Location(slice=slice(3, 5, None), shape=(2,), strides=None)
+        """
+        return self.gather(paths)[0]
+
+    def drop(self, paths: Iterable[str | Path]) -> Axis:
+        """Leave the named components out; an alias whose storage goes gets a slot of its own.
+
+        Raises
+        ------
+        LabelError
+            For unknown names.
+        """
+        records, _ = _algebra.drop(self._root, [self._names(path) for path in paths])
+        return Axis.from_records(records, warn=False)
+
+    def rename(self, names: Mapping[str, str]) -> Axis:
+        """Give components new names.
+
+        Parameters
+        ----------
+        names : mapping
+            Path of a component to its new last name: ``{"layers._1": "encoder"}``.
+
+        Raises
+        ------
+        LabelError
+            For unknown paths, and when two siblings would have one name.
+        """
+        new_names = {self._names(path): new for path, new in names.items()}
+        root, *records = self.records()
+        paths = (names for names, _ in self.components())
+        renamed = [
+            record._replace(name=new_names.get(path, record.name))
+            for path, record in zip(paths, records, strict=True)
+        ]
+        return Axis.from_records([root, *renamed])
+
+    def merge(self, other: Axis) -> Axis:
+        """Put the components of another axis behind those of this one.
+
+        Raises
+        ------
+        LabelError
+            When a name occurs in both.
+        """
+        records = _algebra.merge(self.records(), other.records(), self.slot_count)
+        return Axis.from_records(records, warn=False)
+
+    def nest(self, name: str) -> Axis:
+        """Put the whole axis under one name."""
+        _, *records = self.records()
+        group = GroupRecord(name, len(self.children))
+        return Axis.from_records([GroupRecord("", 1), group, *records])
+
+    def _names(self, path: str | Path) -> tuple[str, ...]:
+        """Spell the path of a whole component."""
+        keys, _ = self.resolve(path)
+        names = tuple(key for key in keys if isinstance(key, str))
+        if len(names) != len(keys):
+            msg = f"`{format_path(keys)}` is an element; this call takes whole components"
+            raise LabelError(msg)
+        return names
+
+
+def _unpickle(state: tuple[tuple[Any, ...], ...]) -> Axis:
+    # A leaf has four fields, a group two; plain tuples keep pickles small and free of our classes.
+    records = [GroupRecord(*r) if len(r) == 2 else LeafRecord(*r) for r in state]
+    return Axis.from_records(records, warn=False)
+
+
+def _record(name: str, child: Leaf | Branch) -> Record:
+    if isinstance(child, Branch):
+        return GroupRecord(name, len(child.axis.children))
+    if child.slot is None or child.slot < 0:
+        return LeafRecord(name, child.shape, Tie(-1, child.view), child.storage)
+    tie = None if child.canonical else Tie(child.slot, child.view)
+    return LeafRecord(name, child.shape, tie)
+
+
+def _unravel(offset: int, shape: Shape) -> tuple[int, ...]:
+    index = []
+    for step in c_strides(shape):
+        position, offset = divmod(offset, step)
+        index.append(position)
+    return tuple(index)
+
+
+def _element(leaf: Leaf, names: list[str | int], index: list[str | int]) -> Leaf:
+    """Narrow a leaf to the one element that `index` names."""
+    inside = len(index) == len(leaf.shape) and all(
+        isinstance(key, int) and 0 <= key < extent
+        for key, extent in zip(index, leaf.shape, strict=False)
+    )
+    if not inside:
+        msg = f"`{format_path(names)}` of shape {leaf.shape} has no `{format_path(index)}`"
+        raise LabelError(msg)
+    steps = leaf.view.strides if leaf.view else c_strides(leaf.shape)
+    offset = leaf.view.offset if leaf.view else 0
+    start = leaf.span.start + offset
+    start += sum(int(key) * step for key, step in zip(index, steps, strict=True))
+    return leaf._replace(span=slice(start, start + 1), shape=(), view=None)
+
+
+def _name_at(group: Branch, names: list[str | int], position: int) -> str:
+    children = list(group.axis.children)
+    if 0 <= position < len(children):
+        return children[position]
+    where = f"`{format_path(names)}`" if names else "the axis"
+    msg = f"{where} has {len(children)} components, so none at position {position}"
+    raise LabelError(msg)
+
+
+def _unknown(group: Branch, names: list[str | int], name: str) -> LabelError:
+    where = (
+        f"`{format_path(names)}` has no component {name!r}" if names else f"no component {name!r}"
+    )
+    return LabelError(where, name, group.axis)

@@ -1,0 +1,210 @@
+"""Turn records into the tree of axes, bottom up and without recursion.
+
+Linear in the number of components: one pass places every leaf; a group is finished when its last
+child is, and hands its parent only what the parent cannot know (which of its sites are stored
+elsewhere).
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from componentvec.axis._intern import Structure, intern
+from componentvec.axis._nodes import Branch, Leaf
+from componentvec.axis._records import GroupRecord, LeafRecord, Record, Tie
+from componentvec.axis._strides import view_fits
+from componentvec.errors import LabelError, ShadowedNameWarning
+from componentvec.names import RESERVED_NAMES, format_path
+from componentvec.typing import Shape
+
+if TYPE_CHECKING:
+    from componentvec.axis._axis import Axis
+
+__all__ = ["build", "warn_shadowed"]
+
+Assemble = Callable[[Structure, dict[str, Leaf | Branch], int, int, bool], "Axis"]
+
+# A site stored outside a group that is being built: its slot and view, or None when unknown.
+Outsider = Tie | None
+
+
+class _OpenGroup:
+    """A group whose children are still coming in."""
+
+    __slots__ = ("children", "content", "name", "outsiders", "slot", "start", "waiting")
+
+    def __init__(self, name: str, waiting: int, start: int, slot: int) -> None:
+        self.name = name
+        self.waiting = waiting
+        self.start = start
+        self.slot = slot
+        self.children: dict[str, Leaf | Branch] = {}
+        self.content: list[Any] = []
+        self.outsiders: list[Outsider] = []
+
+    def resolve(self, outsiders: Iterable[Outsider]) -> tuple[Outsider, ...]:
+        """Write a child's outside sites as seen from here; keep those that point further out."""
+        links: list[Outsider] = []
+        for tie in outsiders:
+            if tie is not None and tie.slot >= self.slot:
+                links.append(Tie(tie.slot - self.slot, tie.view))
+            else:
+                links.append(None)
+                self.outsiders.append(tie)
+        return tuple(links)
+
+
+class _Slots:
+    """The slots placed so far; ranges count from the root."""
+
+    __slots__ = ("paths", "spans", "targets")
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        self.spans: list[slice] = []
+        # Paths are only kept of slots that some tie points at: they say where an outside name
+        # lives.
+        self.targets = {r.tie.slot for r in records if isinstance(r, LeafRecord) and r.tie}
+        self.paths: dict[int, str] = {}
+
+    @property
+    def end(self) -> int:
+        return self.spans[-1].stop if self.spans else 0
+
+
+def build(records: Sequence[Record], assemble: Assemble) -> Axis:
+    """Build the axis that `records` describe.
+
+    Parameters
+    ----------
+    records : sequence of Record
+        A root group and its components, in order.
+    assemble : callable
+        Makes an axis of (structure, children, size, number of slots, whether names lie outside).
+
+    Raises
+    ------
+    LabelError
+        For duplicate names.
+    ValueError
+        For ties that do not point back at a slot of the right size, and for wrong counts.
+    """
+    slots = _Slots(records)
+    stack: list[_OpenGroup] = []
+    finished: Axis | None = None
+    waiting = list(reversed(records))
+    while waiting and finished is None:
+        record = waiting.pop()
+        if stack:
+            _check_name(stack, record.name)
+        if isinstance(record, GroupRecord):
+            stack.append(_OpenGroup(record.name, record.children, slots.end, len(slots.spans)))
+        elif stack:
+            _place(record, stack, slots)
+        while stack and stack[-1].waiting == 0:
+            group = stack.pop()
+            finished = _close(group, slots, assemble)
+            if stack:
+                _adopt(stack[-1], group, finished)
+                finished = None
+    if finished is None or waiting:
+        msg = "the records do not form one root group: a child count is wrong"
+        raise ValueError(msg)
+    return finished
+
+
+def _check_name(stack: list[_OpenGroup], name: str) -> None:
+    if name in stack[-1].children:
+        msg = f"component name `{_path_of(stack, name)}` occurs twice"
+        raise LabelError(msg)
+
+
+def _path_of(stack: list[_OpenGroup], name: str) -> str:
+    return format_path([*(group.name for group in stack[1:]), name])
+
+
+def _place(record: LeafRecord, stack: list[_OpenGroup], slots: _Slots) -> None:
+    """Give a leaf its range, and add it to the innermost open group."""
+    name, shape, tie, storage = record
+    group = stack[-1]
+    group.waiting -= 1
+    if storage is not None:
+        view = tie.view if tie else None
+        group.children[name] = Leaf(slice(0, 0), shape, view, None, False, storage)
+        group.content.append((name, shape, None))
+        group.outsiders.append(None)
+        return
+
+    canonical = tie is None
+    if tie is None:
+        slot, view = len(slots.spans), None
+        slots.spans.append(slice(slots.end, slots.end + prod(shape)))
+        if slot in slots.targets:
+            slots.paths[slot] = _path_of(stack, name)
+        identity: Any = (name, shape)
+    else:
+        slot, view = tie
+        _check_tie(tie, shape, _path_of(stack, name), slots)
+        identity = (name, shape, slot - group.slot, view)
+
+    span = slots.spans[slot]
+    outside = slot < group.slot
+    if outside:
+        group.outsiders.append(tie)
+        identity = (name, shape, None)
+        storage = slots.paths[slot]
+    local = slice(span.start - group.start, span.stop - group.start)
+    group.children[name] = Leaf(local, shape, view, slot - group.slot, canonical, storage)
+    group.content.append(identity)
+
+
+def _check_tie(tie: Tie, shape: Shape, path: str, slots: _Slots) -> None:
+    if not 0 <= tie.slot < len(slots.spans):
+        msg = f"`{path}` is tied to slot {tie.slot}, which does not come before it"
+        raise ValueError(msg)
+    span = slots.spans[tie.slot]
+    size = span.stop - span.start
+    if prod(shape) != size or (tie.view and not view_fits(shape, tie.view, size)):
+        msg = f"`{path}` of shape {shape} does not cover its slot of {size} elements exactly once"
+        raise ValueError(msg)
+
+
+def _close(group: _OpenGroup, slots: _Slots, assemble: Assemble) -> Axis:
+    structure = intern(tuple(group.content))
+    known = structure.axis() if structure.axis is not None else None
+    if known is not None:
+        return known
+    size = slots.end - group.start
+    count = len(slots.spans) - group.slot
+    return assemble(structure, group.children, size, count, bool(group.outsiders))
+
+
+def _adopt(parent: _OpenGroup, group: _OpenGroup, axis: Axis) -> None:
+    parent.waiting -= 1
+    start = group.start - parent.start
+    slot = group.slot - parent.slot
+    parent.children[group.name] = Branch(slice(start, start + axis.size), axis, slot)
+    links = parent.resolve(group.outsiders)
+    parent.content.append((group.name, axis.structure, links))
+
+
+def warn_shadowed(records: Iterable[Record]) -> None:
+    """Warn once per component name that only brackets reach because ndarray owns it."""
+    for name in dict.fromkeys(r.name for r in records if r.name in RESERVED_NAMES):
+        message = f'component {name!r} has the name of an array attribute; reach it as v["{name}"]'
+        warnings.warn(message, ShadowedNameWarning, stacklevel=_user_stacklevel())
+
+
+def _user_stacklevel() -> int:
+    """Count frames up to the caller's code: the warning names the line that chose the name."""
+    package = str(Path(__file__).parents[1])
+    level = 1
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
+        frame = frame.f_back
+        level += 1
+    return level

@@ -1,0 +1,87 @@
+"""The flat form of an axis: one record per component, in order, groups before their children.
+
+Everything that outlives an axis or makes a new one goes through this form (pickles, JSON,
+selection), so nothing recurses and 500 levels cost no more stack than one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from componentvec.axis._strides import View
+from componentvec.errors import LabelError
+from componentvec.typing import Shape
+
+__all__ = ["GroupRecord", "LeafRecord", "Record", "Tie", "records_from_shapes"]
+
+
+class Tie(NamedTuple):
+    """Another site's slot, seen in this site's shape."""
+
+    slot: int
+    """Ordinal of the slot among all slots of the axis; -1 when it lies outside the axis."""
+    view: View | None = None
+    """Position of the elements in the slot; None for C order."""
+
+
+class GroupRecord(NamedTuple):
+    """A component with named children; the next `children` subtrees belong to it."""
+
+    name: str
+    children: int
+
+
+class LeafRecord(NamedTuple):
+    """A component that is an array or a scalar (shape ``()``)."""
+
+    name: str
+    shape: Shape
+    tie: Tie | None = None
+    """None: the site has a slot of its own."""
+    storage: str | None = None
+    """For a slot outside the axis: the path where it is stored, seen from the root."""
+
+
+Record: TypeAlias = GroupRecord | LeafRecord
+
+# What a user may write for the shape of a leaf; a mapping makes a group.
+ShapeTree: TypeAlias = Mapping[str, object]
+
+
+def records_from_shapes(shapes: ShapeTree) -> list[Record]:
+    """Turn nested mappings of shapes into records.
+
+    Parameters
+    ----------
+    shapes : mapping
+        Name to shape (a tuple, or an integer for one dimension), or to a further mapping.
+
+    Raises
+    ------
+    LabelError
+        When a name is not a string or a shape is not a shape.
+    """
+    records: list[Record] = [GroupRecord("", len(shapes))]
+    waiting: list[tuple[Any, object]] = [*shapes.items()][::-1]
+    while waiting:
+        name, value = waiting.pop()
+        if not isinstance(name, str):
+            msg = f"component names are strings, not {name!r}"
+            raise LabelError(msg)
+        if isinstance(value, Mapping):
+            records.append(GroupRecord(name, len(value)))
+            waiting.extend(list(value.items())[::-1])
+        else:
+            records.append(LeafRecord(name, _as_shape(name, value)))
+    return records
+
+
+def _as_shape(name: str, value: object) -> Shape:
+    extents = (value,) if isinstance(value, int) else value
+    if isinstance(extents, Sequence) and not isinstance(extents, str):
+        shape = tuple(extents)
+        if all(type(extent) is int and extent >= 0 for extent in shape):
+            return shape
+    msg = f"component {name!r}: expected a shape, an integer or a mapping, got {value!r}"
+    raise LabelError(msg)

@@ -1,0 +1,14 @@
+"""Array libraries: which one an array belongs to, and which leaves count as numbers."""
+
+from componentvec.backends._detect import backend_name, is_array, is_foreign, on_device
+from componentvec.backends._dtypes import dtype_of, is_inexact, is_numeric
+
+__all__ = [
+    "backend_name",
+    "dtype_of",
+    "is_array",
+    "is_foreign",
+    "is_inexact",
+    "is_numeric",
+    "on_device",
+]

@@ -1,0 +1,80 @@
+"""Vectors as text: a tree with ranges, shapes, ties and first values, on one screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from componentvec.axis import Branch, Leaf
+from componentvec.names import is_attribute
+
+__all__ = ["describe"]
+
+Row = tuple[tuple[str, ...], Leaf | Branch, Any]
+
+MAX_ROWS = 40
+MAX_DEPTH = 12
+_SHOWN_VALUES = 4
+
+
+def describe(title: str, rows: Iterable[Row], max_rows: int = MAX_ROWS) -> str:
+    """Print a labelled vector as a tree.
+
+    Parameters
+    ----------
+    title : str
+        First line.
+    rows : iterable of (names, component, values)
+        All components in order, and of each leaf its array. Only the rows shown are taken, so the
+        cost does not grow with the vector.
+    max_rows : int, optional
+        How many components to show.
+
+    Returns
+    -------
+    str
+        At most `max_rows` + 2 lines.
+    """
+    rows = iter(rows)
+    shown = list(islice(rows, max_rows))
+    lines = [_cells(names, child, values) for names, child, values in shown]
+    widths = [max((len(line[column]) for line in lines), default=0) for column in range(3)]
+    text = [title, *(_line(line, widths) for line in lines)]
+    if next(rows, None) is not None:
+        text.append("  …")
+    return "\n".join(text)
+
+
+def _line(cells: tuple[str, str, str, str], widths: list[int]) -> str:
+    padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=False)]
+    return "  ".join(["", *padded, cells[3]]).rstrip()[:118]
+
+
+def _cells(names: tuple[str, ...], child: Leaf | Branch, values: Any) -> tuple[str, str, str, str]:
+    """Give name, range, shape and values of one component."""
+    depth = len(names) - 1
+    indent = "  " * depth if depth <= MAX_DEPTH else "  " * MAX_DEPTH + f"({depth}) "
+    name = indent + (names[-1] if is_attribute(names[-1]) else f"[{names[-1]!r:.40}]")
+    if isinstance(child, Branch):
+        return name, "", "", ""
+    shape = "x".join(map(str, child.shape)) if child.shape else ""
+    numbers = "" if values is None else _numbers(values)
+    if child.storage is not None:
+        where = f"= {child.storage}" + (" (rearranged)" if child.view else "")
+        return name, where, shape, numbers
+    where = f"{child.span.start}:{child.span.stop}"
+    if not child.canonical:
+        where = f"= {where}"
+    return name, where, shape, numbers
+
+
+def _numbers(values: Any) -> str:
+    first = [f"{value:.4g}" for value in islice(_elements(values), _SHOWN_VALUES)]
+    return " ".join(first) + (" …" if np.size(values) > _SHOWN_VALUES else "")
+
+
+def _elements(values: Any) -> Iterator[Any]:
+    return iter(np.asarray(values).flat)

@@ -1,0 +1,170 @@
+"""The plan of a model: how its arrays are cut from the vector, and how it is put together.
+
+Made once. Applying it walks no tree: parameters are cut in one list, statics follow, and every
+container is one step that picks its parts from the list and appends the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from componentvec.axis import View, view_steps
+from componentvec.tree import Rebuild, RebuildDict, RebuildList, RebuildTuple
+from componentvec.typing import Shape
+
+__all__ = ["Cut", "Plan", "Step", "picker"]
+
+Names = tuple[str, ...]
+
+
+class Cut(NamedTuple):
+    """One array of the model, cut from the vector. Sites of one slot and shape are one cut."""
+
+    slot: int
+    start: int
+    stop: int
+    shape: Shape
+    view: View | None
+    dtype: np.dtype[Any] | None
+    """The dtype it has in the model; None for libraries with dtypes of their own."""
+    scalar: bool
+    """Whether the model holds a NumPy scalar here."""
+
+
+class Step(NamedTuple):
+    """One container of the model."""
+
+    parts: tuple[str, ...]
+    places: tuple[int, ...]
+    """Where the parts stand: cuts first, then statics, then the steps before this one."""
+    rebuild: Rebuild
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """Everything needed to rebuild a model from a vector; no parameter values."""
+
+    cuts: tuple[Cut, ...]
+    statics: tuple[Any, ...]
+    steps: tuple[Step, ...]
+    root: int
+    """Where the model itself stands."""
+    dtype: np.dtype[Any] | None = field(init=False, repr=False)
+    """The dtype that all parameters have; None when they differ."""
+    cut: Callable[[Any], list[Any]] = field(init=False, repr=False)
+    """``flat -> values``: one array per cut, views where the library has views."""
+    build: Callable[[list[Any]], Any] = field(init=False, repr=False)
+    """``values -> model``; the list is used up."""
+
+    def __post_init__(self) -> None:
+        dtypes = {cut.dtype for cut in self.cuts}
+        object.__setattr__(self, "dtype", dtypes.pop() if len(dtypes) == 1 else None)
+        object.__setattr__(self, "cut", _cutter(self.cuts))
+        object.__setattr__(self, "build", _builder(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Plan, (self.cuts, self.statics, self.steps, self.root)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Plan):
+            return NotImplemented
+        return (
+            (self.cuts, self.steps, self.root) == (other.cuts, other.steps, other.root)
+            and len(self.statics) == len(other.statics)
+            and all(map(_same_static, self.statics, other.statics))
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.cuts, self.steps, self.root))
+
+    def static_at(self, names: Names) -> bool:
+        """Tell whether the model holds a static at this path."""
+        place = self.root
+        parameters, firsts = len(self.cuts), len(self.cuts) + len(self.statics)
+        for name in names:
+            if place < firsts:
+                return False
+            step = self.steps[place - firsts]
+            if name not in step.parts:
+                return False
+            place = step.places[step.parts.index(name)]
+        return parameters <= place < firsts
+
+
+def _same_static(one: Any, two: Any) -> bool:
+    if one is two:
+        return True
+    if isinstance(one, np.ndarray) or isinstance(two, np.ndarray):
+        return (
+            type(one) is type(two)
+            and (one.dtype, one.shape) == (two.dtype, two.shape)
+            and one.tobytes() == two.tobytes()
+        )
+    return bool(one == two)
+
+
+def _cutter(cuts: Sequence[Cut]) -> Callable[[Any], list[Any]]:
+    """Prepare the cutting: every decision is made here, so that a call only slices and reshapes."""
+    spans = [slice(cut.start, cut.stop) for cut in cuts]
+    # One-dimensional arrays are ready as sliced.
+    shapes = [(p, c.shape) for p, c in enumerate(cuts) if c.view is None and len(c.shape) != 1]
+    views = [(p, view_steps(c.shape, c.view)) for p, c in enumerate(cuts) if c.view is not None]
+    scalars = [place for place, cut in enumerate(cuts) if cut.scalar]
+
+    def cut(flat: Any) -> list[Any]:
+        values = [flat[span] for span in spans]
+        for place, shape in shapes:
+            values[place] = values[place].reshape(shape)
+        for place, steps in views:
+            values[place] = steps.apply(values[place])
+        for place in scalars:
+            values[place] = values[place][()]
+        return values
+
+    return cut
+
+
+def _builder(plan: Plan) -> Callable[[list[Any]], Any]:
+    """Prepare the building: one function per container, from the list of values to the whole."""
+    statics, root = plan.statics, plan.root
+    program = [_maker(step) for step in plan.steps]
+
+    def build(values: list[Any]) -> Any:
+        values += statics
+        append = values.append
+        for make in program:
+            append(make(values))
+        return values[root]
+
+    return build
+
+
+def _maker(step: Step) -> Callable[[list[Any]], Any]:
+    """Prepare one container; the commonest, plain dicts, lists and tuples, cost no further call."""
+    rebuild, pick = step.rebuild, picker(step.places)
+    if rebuild == RebuildTuple(tuple):
+        return pick
+    if rebuild == RebuildList(list):
+        return lambda values: list(pick(values))
+    if isinstance(rebuild, RebuildDict) and rebuild == RebuildDict(dict, rebuild.keys):
+        keys = rebuild.keys
+        if len(keys) == 2:  # a weight and a bias: half the time of the general way
+            (one, two), (first, second) = keys, step.places
+            return lambda values: {one: values[first], two: values[second]}
+        return lambda values: dict(zip(keys, pick(values), strict=True))
+    return lambda values: rebuild(pick(values))
+
+
+def picker(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+    """Make a function that picks the items at `places` as a tuple."""
+    if len(places) > 1:
+        return itemgetter(*places)
+    if places:
+        only = places[0]
+        return lambda values: (values[only],)
+    return lambda values: ()

@@ -1,0 +1,321 @@
+"""The way back from a vector to a model, and the linear maps that go with it.
+
+Restructuring is linear in the vector: it repeats each slot at its sites. `flatten` is its inverse
+on trees whose tied sites agree, `pullback` its transpose, which sums over them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+import numpy as np
+
+from componentvec.arrays import ComponentVector, Labelled, NamedTree, strip, view_slot, zeros
+from componentvec.axis import Axis, Branch, Leaf
+from componentvec.backends import is_array, is_foreign, is_inexact
+from componentvec.errors import (
+    AxisMismatchError,
+    DeviceError,
+    LabelError,
+    LengthError,
+    PromotionError,
+    SharingError,
+)
+from componentvec.names import format_path
+from componentvec.params._plan import Plan
+from componentvec.tree import named_children
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+__all__ = ["Restructure"]
+
+M = TypeVar("M")
+Names = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Restructure(Generic[M]):
+    """Makes models of one structure from flat vectors; holds no parameter values.
+
+    What `trainables_nt` and `destructure` return beside the parameters. Immutable, comparable and
+    picklable.
+    """
+
+    axis: Axis
+    """The label tree of the vectors it takes."""
+    plan: Plan
+    """How arrays are cut from a vector, and containers put together."""
+    dtype: np.dtype[Any]
+    """The dtype of the vectors that `flatten` and `pullback` give."""
+
+    def __len__(self) -> int:
+        """Give the number of elements of the vectors it takes."""
+        return self.axis.size
+
+    def __repr__(self) -> str:
+        return f"<Restructure of {self.axis.size} {self.dtype} parameters: {self.axis!r}>"
+
+    def __call__(self, vector: Any, /, *, dtype: Literal["restore", "follow"] = "restore") -> M:
+        """Make a model from a vector.
+
+        Parameters
+        ----------
+        vector : ComponentVector, one-dimensional array of any library, or NamedTree
+            The parameters. A labelled vector must have this structure's axis, another array exactly
+            its length; in a tree, tied sites must agree.
+        dtype : {"restore", "follow"}, optional
+            Whether each NumPy array gets the dtype it has in the model (copying only where that is
+            another one), or follows the vector. Arrays of other libraries follow the vector.
+
+        Returns
+        -------
+        model
+            Of the same types as the model this was made from. Its arrays are views of `vector`,
+            tied ones of the same shape are one object, and statics are the original's own.
+
+        Raises
+        ------
+        AxisMismatchError, LengthError
+            For a vector of another structure or shape.
+        PromotionError
+            For a complex vector where a parameter is real: dropping imaginary parts is never right.
+        SharingError
+            For a tree whose tied sites differ.
+        """
+        if type(vector) is np.ndarray:
+            flat = vector
+        elif isinstance(vector, Labelled):
+            axis = vector.axis
+            if axis is not self.axis and axis != self.axis and axis is not None:
+                msg = f"the vector has another axis than the model: {self.axis.difference(axis)}"
+                raise AxisMismatchError(msg)
+            flat = strip(vector)
+        elif isinstance(vector, NamedTree):
+            return self._from_tree(vector, dtype)
+        else:
+            flat = vector if is_array(vector) else np.asarray(vector)
+        if flat.shape != (self.axis.size,):
+            raise _wrong_length(self.axis, flat.shape)
+        values = self.plan.cut(flat)
+        if (
+            dtype == "restore"
+            and flat.dtype is not self.plan.dtype
+            and isinstance(flat, np.ndarray)
+        ):
+            self._restore(values)
+        model: M = self.plan.build(values)
+        return model
+
+    def _from_tree(self, tree: NamedTree, dtype: str) -> M:
+        firsts: dict[tuple[Any, ...], Any] = {}
+        for _, leaf, value in self._agreeing(tree):
+            firsts.setdefault((leaf.slot, leaf.shape, leaf.view), value)
+        values = [firsts[cut.slot, cut.shape, cut.view] for cut in self.plan.cuts]
+        if dtype == "restore":
+            self._restore(values)
+        model: M = self.plan.build(values)
+        return model
+
+    def _restore(self, values: list[Any]) -> None:
+        """Cast the values that are not in the dtype their parameter has."""
+        for place, cut in enumerate(self.plan.cuts):
+            wanted, value = cut.dtype, values[place]
+            if wanted is None or value.dtype == wanted:
+                continue
+            if value.dtype.kind == "c" and wanted.kind != "c":
+                msg = (
+                    f"`{self._path_of(place)}` is {wanted} and cannot take {value.dtype} values; "
+                    "pass dtype='follow' to give the model complex parameters"
+                )
+                raise PromotionError(msg)
+            values[place] = value.astype(wanted)
+
+    def _path_of(self, place: int) -> str:
+        slot = self.plan.cuts[place].slot
+        return next(format_path(names) for names, leaf in self.axis.leaves() if leaf.slot == slot)
+
+    def flatten(self, tree: Any, out: Any = None) -> ComponentVector:
+        """Copy the parameters of a model of this structure into a vector.
+
+        Parameters
+        ----------
+        tree : model or NamedTree
+            Parameters under the same names, of the same shapes; tied sites must agree. Statics are
+            not looked at.
+        out : ComponentVector or one-dimensional ndarray, optional
+            Where to write; nothing is written when a check fails.
+
+        Returns
+        -------
+        ComponentVector
+            A new labelled vector, or `out`.
+
+        Raises
+        ------
+        LabelError, LengthError
+            For parameters that are missing, not of this structure, or of another shape.
+        PromotionError
+            For values that the vector's dtype does not hold exactly.
+        SharingError
+            When tied sites differ.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import componentvec as cv
+        >>> v, restructure = cv.destructure({"a": np.zeros(2), "b": [np.zeros(1)]})
+        >>> restructure.flatten({"a": np.array([1.0, 2.0]), "b": [np.array([3.0])]}).tolist()
+        [1.0, 2.0, 3.0]
+        """
+        target = zeros(self.axis, self.dtype) if out is None else out
+        flat = strip(target)
+        if isinstance(target, Labelled) and target.axis != self.axis:
+            msg = f"out has another axis than the model: {self.axis.difference(target.axis)}"
+            raise AxisMismatchError(msg)
+        if flat.shape != (self.axis.size,):
+            raise _wrong_length(self.axis, flat.shape)
+        pieces: list[Any] = []
+        for names, leaf, value in self._agreeing(tree):
+            if not np.can_cast(value.dtype, flat.dtype, casting="safe"):
+                path = format_path(names)
+                msg = f"`{path}` is {value.dtype}, which {flat.dtype} does not hold exactly"
+                raise PromotionError(msg)
+            if leaf.canonical:
+                pieces.append(value.reshape(-1))
+        if pieces:
+            np.concatenate(pieces, out=flat)
+        result: ComponentVector = target
+        return result
+
+    def pullback(self, cotangents: Any, *, dtype: DTypeLike | None = None) -> ComponentVector:
+        """Turn gradients with respect to the model's arrays into the gradient of the vector.
+
+        The transpose of restructuring: tied sites are summed, transposes undone, and what has no
+        gradient is zero.
+
+        Parameters
+        ----------
+        cotangents : model, NamedTree, or nested mappings and sequences
+            One gradient per site, under the model's names and of its shapes. Missing or None counts
+            as zero, at any level; what stands where the model has a static is not looked at.
+        dtype : dtype-like, optional
+            Element type of the result; by default that of the vector.
+
+        Returns
+        -------
+        ComponentVector
+            Always dense and of full length.
+
+        Raises
+        ------
+        LabelError, LengthError
+            For names or shapes that the model does not have.
+        PromotionError
+            For complex gradients of real vectors.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import componentvec as cv
+        >>> w = np.array([1.0, 2.0])
+        >>> _, restructure = cv.destructure({"a": w, "b": w, "c": np.zeros(1)})
+        >>> restructure.pullback({"a": [1.0, 0.0], "b": [10.0, 10.0]}).tolist()
+        [11.0, 10.0, 0.0]
+        """
+        gradient = zeros(self.axis, self.dtype if dtype is None else dtype)
+        flat = strip(gradient)
+        for names, leaf, value in self._sites(cotangents, partial=True):
+            if value is None:
+                continue
+            piece = self._checked(names, leaf, value)
+            if not np.can_cast(piece.dtype, flat.dtype, casting="same_kind"):
+                msg = (
+                    f"the gradient of `{format_path(names)}` is {piece.dtype}, that of the vector "
+                    f"{flat.dtype}; pass dtype= to get a wider one"
+                )
+                raise PromotionError(msg)
+            site = view_slot(flat[leaf.span], leaf.shape, leaf.view)
+            site += piece
+        return gradient
+
+    def _agreeing(self, tree: Any) -> Iterator[tuple[Names, Leaf, Any]]:
+        """Yield every site with its array, checking that those of one slot hold the same values."""
+        seen: dict[int | None, tuple[Names, Any]] = {}
+        for names, leaf, value in self._sites(tree, partial=False):
+            array = self._checked(names, leaf, value)
+            if leaf.canonical:
+                seen[leaf.slot] = (names, array)
+            elif array is not seen[leaf.slot][1]:
+                first_names, first_array = seen[leaf.slot]
+                shown = view_slot(first_array.reshape(-1), leaf.shape, leaf.view)
+                if not np.array_equal(shown, array, equal_nan=True):
+                    msg = (
+                        f"`{format_path(first_names)}` and `{format_path(names)}` are tied, but "
+                        "hold different values"
+                    )
+                    raise SharingError(msg)
+            yield names, leaf, array
+
+    def _checked(self, names: Names, leaf: Leaf, value: Any) -> Any:
+        """Give the value for a site as an array of the site's shape."""
+        path = format_path(names)
+        if is_foreign(value):
+            msg = f"`{path}` is an array of {type(value).__module__}; convert it to NumPy first"
+            raise DeviceError(msg)
+        array = np.asarray(value)
+        if array.shape != leaf.shape:
+            msg = f"`{path}` has shape {leaf.shape}, but was given shape {array.shape}"
+            raise LengthError(msg)
+        return array
+
+    def _sites(self, tree: Any, *, partial: bool) -> Iterator[tuple[Names, Leaf, Any]]:
+        """Pair the sites, in order, with what `tree` holds under their names."""
+        root = Branch(slice(0, self.axis.size), self.axis, 0)
+        if self.plan.root < len(self.plan.cuts) and not isinstance(tree, (NamedTree, dict)):
+            tree = {"_1": tree}  # the model is one array
+        pending: list[tuple[Names, Leaf | Branch, Any]] = [((), root, tree)]
+        while pending:
+            names, place, value = pending.pop()
+            if isinstance(place, Leaf):
+                yield names, place, value
+                continue
+            parts = {} if value is None and partial else _parts(value, names)
+            children = place.axis.children
+            for name, part in parts.items():
+                if name not in children and part is not None:
+                    self._refuse_extra((*names, name), part, place.axis, partial=partial)
+            for name in reversed(place.axis.names):
+                if name not in parts and not partial:
+                    msg = f"`{format_path((*names, name))}` is missing"
+                    raise LabelError(msg)
+                pending.append(((*names, name), children[name].within(place), parts.get(name)))
+
+    def _refuse_extra(self, names: Names, part: Any, axis: Axis, *, partial: bool) -> None:
+        """Raise for a part that this structure has no place for."""
+        if self.plan.static_at(names) or not (partial or (is_array(part) and is_inexact(part))):
+            return
+        msg = f"the model has no parameter `{format_path(names)}`"
+        raise LabelError(msg, names[-1], axis)
+
+
+def _parts(value: Any, names: Names) -> dict[str, Any]:
+    if isinstance(value, Labelled) and value.axis is not None:
+        return {name: value[name] for name in value.axis}
+    parts = named_children(value)
+    if parts is None:
+        where = f"`{format_path(names)}`" if names else "the model"
+        msg = f"{where} is a group, but was given a {type(value).__name__}"
+        raise LabelError(msg)
+    return parts
+
+
+def _wrong_length(axis: Axis, shape: tuple[int, ...]) -> LengthError:
+    paths = list(axis.paths())
+    ends = f" (`{paths[0]}` to `{paths[-1]}`)" if paths else ""
+    return LengthError(
+        f"the model has {axis.size} parameters{ends}, so it takes arrays of shape ({axis.size},), "
+        f"not {tuple(shape)}"
+    )

@@ -1,0 +1,190 @@
+"""From a model to its parameters: which leaves count, what they are called, and the way back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from componentvec.arrays import ComponentVector, Layout, NamedTree, fill, lay_out, named_tree
+from componentvec.axis import Leaf
+from componentvec.backends import dtype_of, is_array, is_inexact
+from componentvec.params._plan import Cut, Plan, Step
+from componentvec.params._restructure import Restructure
+from componentvec.tree import Container, Item, walk
+from componentvec.typing import PromotionPolicy, SharingPolicy
+
+__all__ = ["destructure", "trainables_nt"]
+
+M = TypeVar("M")
+
+
+def trainables_nt(
+    model: M, *, sharing: SharingPolicy = "alias"
+) -> tuple[NamedTree, Restructure[M]]:
+    """Collect the parameters of a model under their names.
+
+    Parameters are the arrays and NumPy scalars of real or complex floating dtype. Walked are dicts,
+    lists, tuples, named tuples and dataclasses; everything else is static, and carried by
+    reference.
+
+    Parameters
+    ----------
+    model : nested containers
+        The model. It is not changed.
+    sharing : {"alias", "reject", "copy"}, optional
+        What happens to parameters that share memory: one slot for all (default), an error, or a
+        slot each.
+
+    Returns
+    -------
+    parameters : NamedTree
+        Nested named tuples of the model's own arrays, not copies. Positions are named ``_1``,
+        ``_2``, …; a container without parameters is an empty group, a static is absent.
+    restructure : Restructure
+        Makes models from vectors: ``restructure(v)``.
+
+    Raises
+    ------
+    SharingError
+        When parameters share memory in a way that the policy refuses, or a container holds itself.
+    LabelError
+        When a name is taken twice, or is one that named tuples need themselves.
+
+    Examples
+    --------
+    >>> import math
+    >>> import numpy as np
+    >>> import componentvec as cv
+    >>> model = {"x": np.array([1.0, 2.0]), "y": (math.sin, np.array([3.0, 4.0]))}
+    >>> ps, restructure = cv.trainables_nt(model)
+    >>> ps
+    NamedTree(x=array([1., 2.]), y=NamedTree(_2=array([3., 4.])))
+    >>> v = cv.ComponentVector(ps)
+    >>> restructure(10 * v)
+    {'x': array([10., 20.]), 'y': (<built-in function sin>, array([30., 40.]))}
+    """
+    parameters, restructure, _ = _take_apart(model, sharing)
+    return parameters, restructure
+
+
+def destructure(
+    model: M,
+    *,
+    sharing: SharingPolicy = "alias",
+    promotion: PromotionPolicy = "reject",
+    dtype: Any = None,
+) -> tuple[ComponentVector, Restructure[M]]:
+    """Turn a model into one labelled vector and the way back.
+
+    Parameters
+    ----------
+    model : nested containers
+        As for `trainables_nt`.
+    sharing : {"alias", "reject", "copy"}, optional
+        As for `trainables_nt`.
+    promotion : {"reject", "allow"}, optional
+        Whether parameters of different dtypes may be promoted to a common one.
+    dtype : dtype-like, optional
+        The vector's dtype, castable from every parameter by the ``same_kind`` rule.
+
+    Returns
+    -------
+    vector : ComponentVector
+        A copy of all parameters in one buffer; shared ones once.
+    restructure : Restructure
+        ``restructure(vector)`` gives a model whose arrays are views of the vector.
+
+    Raises
+    ------
+    PromotionError
+        When the parameters have several dtypes and nothing allows it.
+    SharingError, LabelError
+        As for `trainables_nt`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import componentvec as cv
+    >>> w = np.ones((2, 3))
+    >>> v, restructure = cv.destructure([{"weight": w}, {"weight": w.T}])
+    >>> v.size
+    6
+    >>> v._2.weight[0, 1] = 5.0
+    >>> restructure(v)[0]["weight"]
+    array([[1., 1., 1.],
+           [5., 1., 1.]])
+    """
+    _, restructure, layout = _take_apart(model, sharing)
+    vector: ComponentVector = fill(ComponentVector, layout, promotion, dtype)
+    return vector, replace(restructure, dtype=vector.dtype)
+
+
+def _take_apart(model: M, sharing: SharingPolicy) -> tuple[NamedTree, Restructure[M], Layout]:
+    listed = walk(model)
+    if isinstance(listed[-1], Item) and _is_parameter(listed[-1].value):
+        # A model that is one array: it gets a name, and no container.
+        listed = [listed[-1]._replace(names=("_1",))]
+    parameters = _named(listed)
+    layout = lay_out(parameters, sharing)
+    plan = _plan(listed, layout)
+    dtypes = {cut.dtype for cut in plan.cuts if cut.dtype is not None}
+    dtype = np.result_type(*dtypes) if dtypes else np.dtype(np.float64)
+    return parameters, Restructure(layout.axis, plan, dtype), layout
+
+
+def _is_parameter(value: object) -> bool:
+    return is_array(value) and is_inexact(value)
+
+
+def _named(listed: list[Item | Container]) -> NamedTree:
+    """Build the tree of parameters, bottom up; what is shared in the model is shared in it."""
+    made: list[Any] = []
+    for entry in listed:
+        if isinstance(entry, Item):
+            made.append(entry.value)
+            continue
+        kept = [
+            (name, made[place])
+            for name, place in zip(entry.parts, entry.places, strict=True)
+            if isinstance(listed[place], Container) or _is_parameter(made[place])
+        ]
+        made.append(named_tree([name for name, _ in kept], [part for _, part in kept], entry.names))
+    if isinstance(made[-1], NamedTree):
+        return made[-1]
+    return named_tree(["_1"], [made[-1]]) if _is_parameter(made[-1]) else named_tree([], [])
+
+
+def _plan(listed: list[Item | Container], layout: Layout) -> Plan:
+    """Say where every part of the model comes from: the vector, the statics or another part."""
+    sites: dict[tuple[str, ...], Leaf] = dict(layout.axis.leaves())
+    cuts: dict[Cut, int] = {}
+    statics: list[Any] = []
+    for entry in listed:
+        if isinstance(entry, Item):
+            if _is_parameter(entry.value):
+                cuts.setdefault(_cut(sites[entry.names], entry.value), len(cuts))
+            else:
+                statics.append(entry.value)
+
+    places: list[int] = []  # where each listed entry stands among cuts, statics and steps
+    steps: list[Step] = []
+    used_statics = 0
+    for entry in listed:
+        if isinstance(entry, Container):
+            steps.append(Step(entry.parts, tuple(places[p] for p in entry.places), entry.rebuild))
+            places.append(len(cuts) + len(statics) + len(steps) - 1)
+        elif _is_parameter(entry.value):
+            places.append(cuts[_cut(sites[entry.names], entry.value)])
+        else:
+            places.append(len(cuts) + used_statics)
+            used_statics += 1
+    return Plan(tuple(cuts), tuple(statics), tuple(steps), places[-1])
+
+
+def _cut(site: Leaf, value: Any) -> Cut:
+    assert site.slot is not None  # a whole model stores everything inside
+    scalar = isinstance(value, np.generic)
+    span = site.span
+    return Cut(site.slot, span.start, span.stop, site.shape, site.view, dtype_of(value), scalar)

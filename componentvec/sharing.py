@@ -1,0 +1,218 @@
+"""Which leaves are the same memory, and what the sharing policy makes of it.
+
+Two leaves are tied when they are one object, or when they hold exactly the same elements in memory,
+seen through a permutation, reversal or contiguous reshape. Elements in common, but not all, raise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from componentvec.axis import View, c_strides, relative_view, simplify_view
+from componentvec.backends import is_foreign
+from componentvec.errors import SharingError
+from componentvec.names import format_path
+from componentvec.typing import SharingPolicy
+
+__all__ = ["Link", "find_ties"]
+
+# How much work NumPy may spend on deciding whether two strided arrays overlap.
+_MAX_WORK = 1_000_000
+
+
+class Link(NamedTuple):
+    """A leaf that shows the memory of an earlier one."""
+
+    first: int
+    """Position of the earlier leaf."""
+    view: View | None
+    """Where the elements lie in the earlier leaf's C order; None for the same order."""
+
+
+class _Footprint(NamedTuple):
+    """The set of memory places of an array, however it walks through them."""
+
+    start: int
+    """Address of the lowest element."""
+    dtype: np.dtype[Any]
+    runs: tuple[tuple[int, int], ...]
+    """(step in bytes, extent), largest step first, contiguous dimensions merged."""
+
+
+def find_ties(
+    leaves: Sequence[object], names: Sequence[Sequence[str]], policy: SharingPolicy
+) -> list[Link | None]:
+    """Find the leaves that share memory.
+
+    Parameters
+    ----------
+    leaves : sequence
+        Arrays, and whatever else; only arrays are ever tied. Scalars (Python's or NumPy's) and
+        arrays without elements that are different objects never are.
+    names : sequence of sequence of str
+        The path of each leaf, for messages.
+    policy : {"alias", "reject", "copy"}
+        Whether sharing is kept, refused, or undone.
+
+    Returns
+    -------
+    list of Link or None
+        For each leaf the earlier one that it shows; None for memory of its own.
+
+    Raises
+    ------
+    SharingError
+        Under "reject", when any leaves share; under "alias" and "reject", when two leaves overlap
+        in part, or in a way that strides cannot say.
+    """
+    if policy not in ("alias", "reject", "copy"):
+        msg = f"sharing must be 'alias', 'reject' or 'copy', not {policy!r}"
+        raise ValueError(msg)
+    links: list[Link | None] = [None] * len(leaves)
+    if policy == "copy":
+        return links
+    firsts: dict[int, int] = {}
+    for place, leaf in enumerate(leaves):
+        if isinstance(leaf, np.ndarray) or is_foreign(leaf):
+            first = firsts.setdefault(id(leaf), place)
+            if first != place:
+                links[place] = Link(first, None)
+    distinct = [place for place in firsts.values() if isinstance(leaves[place], np.ndarray)]
+    for place, link in _memory_links(leaves, distinct, names):
+        links[place] = link
+    _point_at_firsts(links)
+    if policy == "reject" and any(links):
+        raise _rejected(links, names)
+    return links
+
+
+def _memory_links(
+    leaves: Sequence[Any], places: Sequence[int], names: Sequence[Sequence[str]]
+) -> Iterator[tuple[int, Link]]:
+    """Yield the ties among distinct array objects."""
+    if all(leaves[place].base is None for place in places):
+        return  # each owns its memory
+    spans = sorted(
+        (*np.lib.array_utils.byte_bounds(leaves[place]), place)
+        for place in places
+        if leaves[place].size
+    )
+    cluster: list[int] = []
+    reach = -1
+    for low, high, place in [*spans, (-1, -1, -1)]:
+        if place < 0 or low >= reach:
+            yield from _cluster_links(leaves, sorted(cluster), names)
+            cluster = []
+        cluster.append(place)
+        reach = max(reach, high)
+
+
+def _cluster_links(
+    leaves: Sequence[Any], cluster: list[int], names: Sequence[Sequence[str]]
+) -> Iterator[tuple[int, Link]]:
+    """Yield the ties among arrays whose bounds overlap."""
+    if len(cluster) < 2:
+        return
+    seen: dict[_Footprint, int] = {}
+    for place in cluster:
+        footprint = _footprint(leaves[place])
+        first = seen.setdefault(footprint, place)
+        if first == place:
+            for other in seen.values():
+                if other != place and _overlap(leaves[other], leaves[place]):
+                    raise _partial(names[other], names[place])
+            continue
+        try:
+            view = _relation(leaves[first], leaves[place], footprint)
+        except ValueError:
+            raise _partial(names[first], names[place]) from None
+        yield place, Link(first, view)
+
+
+def _footprint(array: np.ndarray[Any, Any]) -> _Footprint:
+    start = array.__array_interface__["data"][0]
+    runs: list[tuple[int, int]] = []
+    for extent, step in zip(array.shape, array.strides, strict=True):
+        if extent == 1:
+            continue
+        if step < 0:
+            start += step * (extent - 1)
+        runs.append((abs(step), extent))
+    merged: list[tuple[int, int]] = []
+    for step, extent in sorted(runs, reverse=True):
+        if merged and merged[-1][0] == step * extent:
+            merged[-1] = (step, merged[-1][1] * extent)
+        else:
+            merged.append((step, extent))
+    return _Footprint(start, array.dtype, tuple(merged))
+
+
+def _relation(first: Any, other: Any, footprint: _Footprint) -> View | None:
+    """Express `other` over the C order of `first`; both have this footprint."""
+    return relative_view(
+        first.shape, _dense_view(first, footprint), other.shape, _dense_view(other, footprint)
+    )
+
+
+def _dense_view(array: Any, footprint: _Footprint) -> View | None:
+    """Describe an array over its footprint with the gaps between the elements taken out."""
+    dense = c_strides(tuple(extent for _, extent in footprint.runs))
+    offset = 0
+    strides = []
+    for extent, step in zip(array.shape, array.strides, strict=True):
+        if extent == 1:
+            strides.append(0)
+            continue
+        run, width = next(
+            (run, width)
+            for run, width in zip(footprint.runs, dense, strict=True)
+            if run[0] <= abs(step)
+        )
+        count, rest = divmod(abs(step), run[0])
+        if rest or step == 0:
+            msg = "an array that repeats elements"
+            raise ValueError(msg)
+        strides.append(count * width if step > 0 else -count * width)
+        if step < 0:
+            offset += count * width * (extent - 1)
+    return simplify_view(array.shape, View(offset, tuple(strides)))
+
+
+def _overlap(first: Any, other: Any) -> bool:
+    try:
+        return np.shares_memory(first, other, max_work=_MAX_WORK)  # type: ignore[arg-type]  # stub too narrow
+    except np.exceptions.TooHardError:
+        return True  # undecided: refuse rather than guess
+
+
+def _point_at_firsts(links: list[Link | None]) -> None:
+    """Make every link point at a leaf that has its own memory."""
+    for place, link in enumerate(links):
+        if link is not None:
+            earlier = links[link.first]
+            if earlier is not None:
+                links[place] = Link(earlier.first, earlier.view)
+
+
+def _partial(one: Sequence[str], two: Sequence[str]) -> SharingError:
+    return SharingError(
+        f"`{format_path(one)}` and `{format_path(two)}` overlap in memory, but are not the same "
+        "elements seen through a transpose, reversal or reshape, so they cannot share a slot; copy "
+        "one of them, or pass sharing='copy' to store both apart"
+    )
+
+
+def _rejected(links: Sequence[Link | None], names: Sequence[Sequence[str]]) -> SharingError:
+    groups: dict[int, list[str]] = {}
+    for place, link in enumerate(links):
+        if link is not None:
+            group = groups.setdefault(link.first, [f"`{format_path(names[link.first])}`"])
+            group.append(f"`{format_path(names[place])}`")
+    listed = "; ".join(" and ".join(group) for group in groups.values())
+    return SharingError(
+        f"these components share memory: {listed}; pass sharing='alias' to store them once and "
+        "keep them tied, or sharing='copy' to store each apart"
+    )

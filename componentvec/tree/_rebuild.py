@@ -1,0 +1,125 @@
+"""Put containers back together without ever running a user's constructor.
+
+A container's class, keys and further state are kept; only its parts are new. Each of these is
+immutable, comparable and picklable, so that the plan of a model is too.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+__all__ = ["Rebuild", "RebuildDict", "RebuildList", "RebuildObject", "RebuildProxy", "RebuildTuple"]
+
+Rebuild: TypeAlias = Callable[[Sequence[Any]], Any]
+"""Takes the new parts, in order, and gives the container."""
+
+Attributes: TypeAlias = tuple[tuple[str, Any], ...]
+"""Further instance attributes, carried by reference."""
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildDict:
+    """A dict of any class: keys, and what a subclass keeps besides."""
+
+    cls: type[dict[Any, Any]]
+    keys: tuple[Any, ...]
+    attributes: Attributes = ()
+    default_factory: Callable[[], Any] | None = None
+
+    def __call__(self, parts: Sequence[Any]) -> Any:
+        items = zip(self.keys, parts, strict=True)
+        if self.cls is dict:
+            return dict(items)
+        made = self.cls.__new__(self.cls)
+        # dict's own method, so that a subclass' __setitem__ sees nothing; OrderedDict keeps its
+        # order in its own.
+        for key, part in items:
+            _setter(self.cls)(made, key, part)
+        if self.default_factory is not None:
+            made.default_factory = self.default_factory  # type: ignore[attr-defined]
+        return _with_attributes(made, self.attributes)
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildProxy:
+    """A read-only view of a dict."""
+
+    inner: RebuildDict
+
+    def __call__(self, parts: Sequence[Any]) -> Any:
+        return MappingProxyType(self.inner(parts))
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildList:
+    """A list of any class."""
+
+    cls: type[list[Any]]
+    attributes: Attributes = ()
+
+    def __call__(self, parts: Sequence[Any]) -> Any:
+        if self.cls is list:
+            return list(parts)
+        made: list[Any] = self.cls.__new__(self.cls)
+        list.extend(made, parts)
+        return _with_attributes(made, self.attributes)
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildTuple:
+    """A tuple of any class, named tuples included."""
+
+    cls: type[tuple[Any, ...]]
+    attributes: Attributes = ()
+
+    def __call__(self, parts: Sequence[Any]) -> Any:
+        if self.cls is tuple:
+            return tuple(parts)
+        return _with_attributes(tuple.__new__(self.cls, parts), self.attributes)
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildObject:
+    """An object with fields: its state with the fields' values replaced."""
+
+    cls: type
+    fields: tuple[str, ...]
+    attributes: Attributes = ()
+
+    def __call__(self, parts: Sequence[Any]) -> Any:
+        made: Any = object.__new__(self.cls)
+        state = dict(zip(self.fields, parts, strict=True))
+        if hasattr(made, "__dict__") and not _slots_of(self.cls):
+            made.__dict__.update(self.attributes)
+            made.__dict__.update(state)
+            return made
+        # object's own method: frozen dataclasses refuse theirs.
+        for name, value in (*self.attributes, *state.items()):
+            object.__setattr__(made, name, value)
+        return made
+
+
+def _setter(cls: type[dict[Any, Any]]) -> Callable[[Any, Any, Any], None]:
+    return OrderedDict.__setitem__ if issubclass(cls, OrderedDict) else dict.__setitem__
+
+
+def _slots_of(cls: type) -> bool:
+    return any("__slots__" in vars(base) and vars(base)["__slots__"] for base in cls.__mro__)
+
+
+def _with_attributes(made: Any, attributes: Attributes) -> Any:
+    for name, value in attributes:
+        object.__setattr__(made, name, value)
+    return made
+
+
+def attributes_of(
+    container: object, leave_out: Mapping[str, Any] | Sequence[str] = ()
+) -> Attributes:
+    """List the instance attributes that are not among `leave_out`."""
+    state = getattr(container, "__dict__", {})
+    return tuple((name, value) for name, value in state.items() if name not in leave_out)

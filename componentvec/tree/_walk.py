@@ -1,0 +1,92 @@
+"""Visit a nested model once, without recursion, into a list that needs none either.
+
+Parts come before the container that holds them, and a container met twice is listed once: read in
+order, the list is a program that rebuilds the model.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from componentvec.errors import SharingError
+from componentvec.names import format_path
+from componentvec.tree._containers import Parts, Rebuild, take_apart
+
+__all__ = ["Container", "Item", "walk"]
+
+
+class Item(NamedTuple):
+    """Something that is no container."""
+
+    names: tuple[str, ...]
+    """Its path in the model."""
+    value: Any
+
+
+class Container(NamedTuple):
+    """A container whose parts are listed before it."""
+
+    names: tuple[str, ...]
+    """Its path in the model; the first one, when there are several."""
+    parts: tuple[str, ...]
+    """Names of its parts."""
+    places: tuple[int, ...]
+    """Where its parts stand in the list."""
+    rebuild: Rebuild
+
+
+class _Open(NamedTuple):
+    names: tuple[str, ...]
+    identity: int
+    parts: Parts
+    places: list[int]
+
+
+def walk(model: object) -> list[Item | Container]:
+    """List everything in a model, parts before containers; the model itself is last.
+
+    Raises
+    ------
+    SharingError
+        When a container holds itself.
+    """
+    listed: list[Item | Container] = []
+    done: dict[int, int] = {}
+    stack: list[_Open] = []
+    open_now: dict[int, tuple[str, ...]] = {}
+
+    def enter(value: Any, names: tuple[str, ...]) -> int | None:
+        """List `value` or open it; gives its place when that is known at once."""
+        if id(value) in open_now:
+            msg = (
+                f"`{format_path(names)}` is the container at `{format_path(open_now[id(value)])}` "
+                "again (a cycle), which no flat vector can hold; break it or make that part static"
+            )
+            raise SharingError(msg)
+        if id(value) in done:
+            return done[id(value)]
+        parts = take_apart(value)
+        if parts is None:
+            listed.append(Item(names, value))
+            return len(listed) - 1
+        stack.append(_Open(names, id(value), parts, []))
+        open_now[id(value)] = names
+        return None
+
+    enter(model, ())
+    while stack:
+        names, identity, parts, places = stack[-1]
+        if len(places) < len(parts.names):
+            name = parts.names[len(places)]
+            place = enter(parts.values[len(places)], (*names, name))
+            if place is not None:
+                places.append(place)
+            continue
+        stack.pop()
+        del open_now[identity]
+        listed.append(Container(names, parts.names, tuple(places), parts.rebuild))
+        if parts.values:  # the empty tuple is one object everywhere
+            done[identity] = len(listed) - 1
+        if stack:
+            stack[-1].places.append(len(listed) - 1)
+    return listed

@@ -1,0 +1,20 @@
+"""Names for the types that cross module borders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, TypeAlias
+
+__all__ = ["PromotionPolicy", "Shape", "SharingPolicy", "TrainablePredicate"]
+
+Shape: TypeAlias = tuple[int, ...]
+"""Extent of every dimension."""
+
+SharingPolicy: TypeAlias = Literal["alias", "reject", "copy"]
+"""What happens to arrays that share memory: keep as ties, refuse, or store one copy each."""
+
+PromotionPolicy: TypeAlias = Literal["reject", "allow"]
+"""What happens to leaves of different dtypes: refuse, or promote."""
+
+TrainablePredicate: TypeAlias = Callable[[str, object], bool]
+"""``(path, leaf) -> bool``: whether a numeric leaf of a model is a parameter."""
