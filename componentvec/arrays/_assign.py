@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from componentvec.arrays._attach import strip
+from componentvec.arrays._attach import Plain, strip
 from componentvec.arrays._layout import numbers
 from componentvec.arrays._sites import leaf_view, slot_of, view_slot
 from componentvec.axis import Branch, Leaf
@@ -41,60 +41,75 @@ def assign(vector: Labelled, names: Names, child: Leaf | Branch, value: Any) -> 
         When two tied names are given different values.
     """
     if isinstance(child, Leaf):
+        _refuse_group(names, child, value)
         _copy(leaf_view(vector, child, format_path(names)), strip(value), names)
-        return
-    flat = _flat(names, child, value)
-    if flat is not None:
-        _copy(vector._cv_state[1][child.span], flat, names)
-        return
+    elif _fills_range(names, child, value):
+        _copy(vector._cv_state[1][child.span], strip(value), names)
+    else:
+        slots = _staged(vector, _matched(names, child, value))
+        if not all(slot.flags.writeable for slot, _ in slots):
+            msg = "assignment destination is read-only"
+            raise ValueError(msg)
+        for slot, fresh in slots:
+            slot[...] = fresh
 
-    # One staged copy of each slot that is written, in the order of the slot.
-    staged: dict[int, tuple[Leaf, Any, Names]] = {}
-    for path, leaf, item in _matched(vector, names, child, value):
-        slot = slot_of(vector, leaf, format_path(path))
-        assert leaf.slot is not None
+
+def _fills_range(names: Names, group: Branch, value: Any) -> bool:
+    """Tell whether one copy into the group's own range does it: the case that needs no staging.
+
+    Raises
+    ------
+    LengthError
+        For an array where some names of the group are stored outside it.
+    """
+    outside = group.axis.outside()
+    if getattr(value, "axis", None) is not None and hasattr(value, "_cv_state"):
+        return bool(value.axis == group.axis) and not outside
+    if _by_name(value) is not None:
+        return False
+    if outside and np.ndim(value) > 0:
+        listed = ", ".join(f"`{name}` (at `{place}`)" for name, place in outside.items())
+        msg = (
+            f"`{format_path(names)}` has names that are stored outside it: {listed}; a flat array "
+            "cannot fill them, assign a mapping"
+        )
+        raise LengthError(msg)
+    return not outside
+
+
+def _staged(
+    vector: Labelled, values: Iterable[tuple[Names, Leaf, Any]]
+) -> list[tuple[Plain, Plain]]:
+    """Pair every slot that is written with its new elements; nothing is written yet."""
+    slots: dict[int | None, tuple[Names, Plain, Plain]] = {}
+    for names, leaf, value in values:
+        slot = slot_of(vector, leaf, format_path(names))
         fresh = np.empty_like(slot)
-        _copy(view_slot(fresh, leaf.shape, leaf.view), item, path)
-        if leaf.slot not in staged:
-            staged[leaf.slot] = (leaf, fresh, path)
-        elif not np.array_equal(staged[leaf.slot][1], fresh, equal_nan=fresh.dtype.kind in "fc"):
+        _copy(view_slot(fresh, leaf.shape, leaf.view), value, names)
+        first_names, _, first = slots.setdefault(leaf.slot, (names, slot, fresh))
+        if first is not fresh and not np.array_equal(first, fresh, equal_nan=True):
             msg = (
-                f"`{format_path(staged[leaf.slot][2])}` and `{format_path(path)}` are tied, but "
-                "are given different values"
+                f"`{format_path(first_names)}` and `{format_path(names)}` are tied, but are given "
+                "different values"
             )
             raise SharingError(msg)
-    slots = [
-        (slot_of(vector, leaf, format_path(path)), fresh) for leaf, fresh, path in staged.values()
-    ]
-    if not all(slot.flags.writeable for slot, _ in slots):
-        msg = "assignment destination is read-only"
-        raise ValueError(msg)
-    for slot, fresh in slots:
-        slot[...] = fresh
+    return [(slot, fresh) for _, slot, fresh in slots.values()]
 
 
-def _matched(
-    vector: Labelled, names: Names, child: Leaf | Branch, value: Any
-) -> Iterator[tuple[Names, Leaf, Any]]:
+def _matched(names: Names, child: Leaf | Branch, value: Any) -> Iterator[tuple[Names, Leaf, Any]]:
     """Pair every leaf below `child` that `value` speaks of with its part of `value`."""
     pending: list[tuple[Names, Leaf | Branch, Any]] = [(names, child, value)]
     while pending:
         path, place, part = pending.pop()
-        parts = _by_name(part)
         if isinstance(place, Leaf):
-            if parts is not None:
-                msg = f"`{format_path(path)}` is an array of shape {place.shape}, not a group"
-                raise LabelError(msg)
+            _refuse_group(path, place, part)
             yield path, place, strip(part)
             continue
         children = place.axis.children
-        if parts is None:
-            if np.ndim(part) != 0:
-                msg = (
-                    f"`{format_path(path)}` is a group of {len(children)} components; assign a "
-                    f"scalar, a mapping or a labelled vector, not a value of shape {np.shape(part)}"
-                )
-                raise LengthError(msg)
+        parts = _by_name(part)
+        if parts is None and np.ndim(part) > 0:
+            parts = _split(path, place, part)
+        elif parts is None:
             parts = dict.fromkeys(children, part)
         for name, inner in reversed(parts.items()):
             if name not in children:
@@ -104,37 +119,38 @@ def _matched(
             pending.append(((*path, name), children[name].within(place), inner))
 
 
-def _flat(names: Names, group: Branch, value: Any) -> Any | None:
-    """Give the elements for a group's own range when `value` is one array of them; else None.
-
-    Raises
-    ------
-    LengthError
-        For an array where some names of the group are stored outside it.
-    """
-    if getattr(value, "axis", None) is not None and hasattr(value, "_cv_state"):
-        same = value.axis == group.axis and not group.axis.has_outside
-        return strip(value) if same else None
-    if not isinstance(value, np.ndarray) and (np.isscalar(value) or numbers(value) is None):
-        return None
-    if group.axis.has_outside and np.ndim(value):
-        outside = ", ".join(f"`{name}` (at `{at}`)" for name, at in group.axis.outside().items())
+def _split(names: Names, group: Branch, flat: Any) -> dict[Any, Any]:
+    """Cut a flat array for a group into one part per component."""
+    _fills_range(names, group, flat)
+    array = strip(np.asarray(flat))
+    if array.shape != (group.axis.size,):
         msg = (
-            f"`{format_path(names)}` has names that are stored outside it: {outside}; a flat array "
-            "cannot fill them, assign a mapping"
+            f"`{format_path(names)}` is a group of {group.axis.size} elements; assign a scalar, a "
+            f"mapping, or a flat array of that length, not a value of shape {array.shape}"
         )
         raise LengthError(msg)
-    return strip(value) if np.ndim(value) else None
+    return {
+        name: array[child.span]
+        if isinstance(child, Branch)
+        else view_slot(array[child.span], child.shape, child.view)
+        for name, child in group.axis.children.items()
+    }
 
 
 def _by_name(value: Any) -> dict[Any, Any] | None:
-    """Give a value's parts by name; None for arrays and scalars."""
+    """Give a value's parts by name; None for arrays, scalars and lists of numbers."""
     if hasattr(value, "_cv_state"):
         axis = value._cv_state[0]
         return None if axis is None else {name: value[name] for name in axis}
     if isinstance(value, (list, tuple)) and numbers(value) is not None:
         return None
     return named_children(value)
+
+
+def _refuse_group(names: Names, leaf: Leaf, value: Any) -> None:
+    if isinstance(value, Mapping):
+        msg = f"`{format_path(names)}` is an array of shape {leaf.shape}, which has no components"
+        raise LabelError(msg)
 
 
 def _copy(target: Any, value: Any, names: Names) -> None:

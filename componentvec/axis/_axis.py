@@ -77,6 +77,7 @@ class Axis:
 
     __slots__ = (
         "__weakref__",
+        "_announced",
         "_places",
         "children",
         "has_outside",
@@ -95,6 +96,7 @@ class Axis:
     """Whether some site of this axis is stored outside it."""
     structure: Structure
     """What equal axes share."""
+    _announced: bool
     _places: tuple[list[int], list[tuple[tuple[str, ...], Leaf]]] | None
 
     def __new__(cls, shapes: Mapping[str, object] | None = None, /, **more: object) -> Self:
@@ -116,9 +118,11 @@ class Axis:
             Whether names that ndarray owns warn.
         """
         records = list(records)
-        if warn:
+        axis = build(records, cls._assemble)
+        if warn and not axis._announced:
+            object.__setattr__(axis, "_announced", True)
             warn_shadowed(records)
-        return build(records, cls._assemble)  # type: ignore[return-value]  # made by `assemble`
+        return axis  # type: ignore[return-value]  # made by `_assemble`
 
     @classmethod
     def _assemble(
@@ -137,6 +141,7 @@ class Axis:
         put(self, "slot_count", slot_count)
         put(self, "has_outside", has_outside)
         put(self, "_places", None)
+        put(self, "_announced", False)
         # Where names lie outside, axes of one structure may differ in the place of the storage.
         if not has_outside:
             structure.axis = weakref.ref(self)

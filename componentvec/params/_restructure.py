@@ -185,7 +185,9 @@ class Restructure(Generic[M]):
                 raise PromotionError(msg)
             if leaf.canonical:
                 pieces.append(value.reshape(-1))
-        if pieces:
+        if any(out is not None and np.may_share_memory(flat, piece) for piece in pieces):
+            flat[:] = np.concatenate(pieces)  # `out` holds some of what is being read
+        elif pieces:
             np.concatenate(pieces, out=flat)
         result: ComponentVector = target
         return result
