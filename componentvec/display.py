@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from componentvec.axis import Branch, Leaf
+from componentvec.axis import Branch, Leaf, c_strides
 from componentvec.names import is_attribute
 
 __all__ = ["describe"]
@@ -63,12 +63,19 @@ def _cells(names: tuple[str, ...], child: Leaf | Branch, values: Any) -> tuple[s
     shape = "x".join(map(str, child.shape)) if child.shape else ""
     numbers = "" if values is None else _numbers(values)
     if child.storage is not None:
-        where = f"= {child.storage}" + (" (rearranged)" if child.view else "")
-        return name, where, shape, numbers
+        return name, f"= {child.storage}{_arrangement(child)}", shape, numbers
     where = f"{child.span.start}:{child.span.stop}"
     if not child.canonical:
-        where = f"= {where}"
+        where = f"= {where}{_arrangement(child)}"
     return name, where, shape, numbers
+
+
+def _arrangement(leaf: Leaf) -> str:
+    """Say how a tied leaf looks at its storage."""
+    if leaf.view is None:
+        return ""
+    transposed = leaf.view == (0, c_strides(leaf.shape[::-1])[::-1])
+    return " transposed" if transposed else " rearranged"
 
 
 def _numbers(values: Any) -> str:

@@ -82,18 +82,26 @@ class Plan:
     def __hash__(self) -> int:
         return hash((self.cuts, self.steps, self.root))
 
+    def parts_at(self, names: Names) -> tuple[str, ...] | None:
+        """Name the parts of the model's container at this path; None where there is none."""
+        place = self._place_of(names)
+        first = len(self.cuts) + len(self.statics)
+        return None if place is None or place < first else self.steps[place - first].parts
+
     def static_at(self, names: Names) -> bool:
         """Tell whether the model holds a static at this path."""
+        place = self._place_of(names)
+        return place is not None and 0 <= place - len(self.cuts) < len(self.statics)
+
+    def _place_of(self, names: Names) -> int | None:
         place = self.root
-        parameters, firsts = len(self.cuts), len(self.cuts) + len(self.statics)
+        first = len(self.cuts) + len(self.statics)
         for name in names:
-            if place < firsts:
-                return False
-            step = self.steps[place - firsts]
-            if name not in step.parts:
-                return False
+            step = self.steps[place - first] if place >= first else None
+            if step is None or name not in step.parts:
+                return None
             place = step.places[step.parts.index(name)]
-        return parameters <= place < firsts
+        return place
 
 
 def _same_static(one: Any, two: Any) -> bool:

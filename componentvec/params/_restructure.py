@@ -284,7 +284,7 @@ class Restructure(Generic[M]):
             if isinstance(place, Leaf):
                 yield names, place, value
                 continue
-            parts = {} if value is None and partial else _parts(value, names)
+            parts = {} if value is None and partial else self._parts(names, value)
             children = place.axis.children
             for name, part in parts.items():
                 if name not in children and part is not None:
@@ -295,23 +295,28 @@ class Restructure(Generic[M]):
                     raise LabelError(msg)
                 pending.append(((*names, name), children[name].within(place), parts.get(name)))
 
+    def _parts(self, names: Names, value: Any) -> dict[str, Any]:
+        """Give the parts of a tree's group by name."""
+        if isinstance(value, Labelled):
+            return {name: value[name] for name in value.axis}
+        parts = named_children(value)
+        expected = self.plan.parts_at(names)
+        if parts is None:
+            found = f"a {type(value).__name__}"
+        elif type(value) in (list, tuple) and expected is not None and len(parts) != len(expected):
+            found = f"a {type(value).__name__} of {len(parts)}"
+        else:
+            return parts
+        where = f"`{format_path(names)}`" if names else "the model"
+        msg = f"{where} has the parts {', '.join(expected or ())}, but was given {found}"
+        raise LengthError(msg)
+
     def _refuse_extra(self, names: Names, part: Any, axis: Axis, *, partial: bool) -> None:
         """Raise for a part that this structure has no place for."""
         if self.plan.static_at(names) or not (partial or (is_array(part) and is_inexact(part))):
             return
         msg = f"the model has no parameter `{format_path(names)}`"
         raise LabelError(msg, names[-1], axis)
-
-
-def _parts(value: Any, names: Names) -> dict[str, Any]:
-    if isinstance(value, Labelled) and value.axis is not None:
-        return {name: value[name] for name in value.axis}
-    parts = named_children(value)
-    if parts is None:
-        where = f"`{format_path(names)}`" if names else "the model"
-        msg = f"{where} is a group, but was given a {type(value).__name__}"
-        raise LabelError(msg)
-    return parts
 
 
 def _wrong_length(axis: Axis, shape: tuple[int, ...]) -> LengthError:

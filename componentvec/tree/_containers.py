@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import inspect
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -45,48 +44,64 @@ def take_apart(value: object) -> Parts | None:
     LabelError
         When two keys of a mapping would get the same name (1 and "_1").
     """
-    kind: Any = type(value)
-    if isinstance(value, dict):
-        factory = getattr(value, "default_factory", None)
-        keys = tuple(value)
-        rebuild: Rebuild = RebuildDict(kind, keys, attributes_of(value), factory)
-        return Parts(_names(keys), tuple(value.values()), rebuild)
-    if isinstance(value, MappingProxyType):
-        keys = tuple(value)
-        return Parts(_names(keys), tuple(value.values()), RebuildProxy(RebuildDict(dict, keys)))
-    if isinstance(value, tuple):
-        rebuild = RebuildTuple(kind, attributes_of(value))
-        fields = getattr(kind, "_fields", None)
-        if fields is not None and len(fields) == len(value):
-            return Parts(tuple(fields), tuple(value), rebuild)
-        return Parts(_positions(len(value)), tuple(value), rebuild)
-    if isinstance(value, list):
-        return Parts(_positions(len(value)), tuple(value), RebuildList(kind, attributes_of(value)))
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return _dataclass_parts(value)
-    return None
+    split = _split(value)
+    return None if split is None else Parts(*split, _rebuild(value, split[0]))
 
 
 def named_children(value: object) -> dict[str, Any] | None:
     """Give the parts of a container by name; None for anything else."""
-    if isinstance(value, Mapping) and not isinstance(value, dict):
-        return dict(zip(_names(tuple(value)), value.values(), strict=True))
-    parts = take_apart(value)
-    return None if parts is None else dict(zip(parts.names, parts.values, strict=True))
+    split = _split(value)
+    return None if split is None else dict(zip(*split, strict=True))
 
 
-def _dataclass_parts(value: Any) -> Parts:
-    kind = type(value)
-    fields = tuple(f.name for f in dataclasses.fields(value) if hasattr(value, f.name))
+def _split(value: Any) -> tuple[tuple[str, ...], tuple[Any, ...]] | None:
+    """Give names and values of a container's parts."""
+    if isinstance(value, Mapping):
+        return _names(tuple(value)), tuple(value.values())
+    if isinstance(value, tuple):
+        fields = getattr(value, "_fields", None)
+        if fields is not None and len(fields) == len(value):
+            return tuple(fields), tuple(value)
+        return _positions(len(value)), tuple(value)
+    if isinstance(value, list):
+        return _positions(len(value)), tuple(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = tuple(name for name in _schema(type(value))[0] if hasattr(value, name))
+        return fields, tuple(getattr(value, name) for name in fields)
+    return None
+
+
+def _rebuild(value: Any, names: tuple[str, ...]) -> Rebuild:
+    """Say how a container that `_split` knows goes back together."""
+    kind: Any = type(value)
+    if isinstance(value, dict):
+        factory = getattr(value, "default_factory", None)
+        return RebuildDict(kind, tuple(value), attributes_of(value), factory)
+    if isinstance(value, MappingProxyType):
+        return RebuildProxy(RebuildDict(dict, tuple(value)))
+    if isinstance(value, tuple):
+        return RebuildTuple(kind, attributes_of(value))
+    if isinstance(value, list):
+        return RebuildList(kind, attributes_of(value))
+    if isinstance(value, Mapping):
+        msg = (
+            f"{kind.__module__}.{kind.__qualname__} is a mapping that cannot be rebuilt; use a dict"
+        )
+        raise LabelError(msg)
     # Values computed from the old parameters must not outlive them.
-    computed = [
+    return RebuildObject(kind, names, attributes_of(value, {*names, *_schema(kind)[1]}))
+
+
+@functools.lru_cache(maxsize=1024)
+def _schema(kind: type) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Give the fields of a dataclass, and the names of its cached properties."""
+    cached = (
         name
-        for name in getattr(value, "__dict__", ())
-        if isinstance(inspect.getattr_static(kind, name, None), functools.cached_property)
-    ]
-    attributes = attributes_of(value, (*fields, *computed))
-    values = tuple(getattr(value, name) for name in fields)
-    return Parts(fields, values, RebuildObject(kind, fields, attributes))
+        for base in kind.__mro__
+        for name, member in vars(base).items()
+        if isinstance(member, functools.cached_property)
+    )
+    return tuple(field.name for field in dataclasses.fields(kind)), frozenset(cached)
 
 
 def _positions(count: int) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ immutable, comparable and picklable, so that the plan of a model is too.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -117,9 +117,7 @@ def _with_attributes(made: Any, attributes: Attributes) -> Any:
     return made
 
 
-def attributes_of(
-    container: object, leave_out: Mapping[str, Any] | Sequence[str] = ()
-) -> Attributes:
+def attributes_of(container: object, leave_out: Set[str] = frozenset()) -> Attributes:
     """List the instance attributes that are not among `leave_out`."""
     state = getattr(container, "__dict__", {})
     return tuple((name, value) for name, value in state.items() if name not in leave_out)
