@@ -7,9 +7,7 @@ group's axis count from the group's own start.
 from __future__ import annotations
 
 import weakref
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from math import prod
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
@@ -18,11 +16,11 @@ from componentvec.axis._build import build, warn_shadowed
 from componentvec.axis._difference import first_difference
 from componentvec.axis._intern import Structure
 from componentvec.axis._json import records_from_json, records_to_json
+from componentvec.axis._lookup import Elements, indices, resolve
 from componentvec.axis._nodes import Branch, Leaf
 from componentvec.axis._records import GroupRecord, LeafRecord, Record, Tie, records_from_shapes
-from componentvec.axis._strides import c_strides
 from componentvec.errors import LabelError
-from componentvec.names import Path, format_path, parse_path
+from componentvec.names import Path, format_path
 from componentvec.typing import Shape
 
 __all__ = ["Axis", "Location"]
@@ -78,7 +76,7 @@ class Axis:
     __slots__ = (
         "__weakref__",
         "_announced",
-        "_places",
+        "_elements",
         "children",
         "has_outside",
         "size",
@@ -97,7 +95,7 @@ class Axis:
     structure: Structure
     """What equal axes share."""
     _announced: bool
-    _places: tuple[list[int], list[tuple[tuple[str, ...], Leaf]]] | None
+    _elements: Elements | None
 
     def __new__(cls, shapes: Mapping[str, object] | None = None, /, **more: object) -> Self:
         twice = more.keys() & (shapes or {}).keys()
@@ -140,7 +138,7 @@ class Axis:
         put(self, "size", size)
         put(self, "slot_count", slot_count)
         put(self, "has_outside", has_outside)
-        put(self, "_places", None)
+        put(self, "_elements", None)
         put(self, "_announced", False)
         # Where names lie outside, axes of one structure may differ in the place of the storage.
         if not has_outside:
@@ -293,30 +291,7 @@ class Axis:
         LabelError
             When there is no such component.
         """
-        found: Leaf | Branch = self._root
-        names: list[str | int] = []
-        keys: tuple[str | int, ...] = (path,) if isinstance(path, str) else path.keys
-        dotted = isinstance(path, str)
-        if isinstance(path, str) and "[" in path and path not in self.children:
-            keys = parse_path(path)
-            dotted = False
-        pending = list(reversed(keys))
-        while pending:
-            key = pending.pop()
-            if isinstance(found, Leaf):
-                index = [key, *reversed(pending)]
-                return (*names, *index), _element(found, names, index)
-            children = found.axis.children
-            if isinstance(key, int):
-                key = _name_at(found, names, key)
-            elif dotted and key not in children and "." in key:
-                key, _, tail = key.partition(".")
-                pending.append(tail)
-            if key not in children:
-                raise _unknown(found, names, key)
-            found = children[key].within(found)
-            names.append(key)
-        return tuple(names), found
+        return resolve(self._root, path)
 
     def locate(self, path: str | Path) -> Leaf | Branch:
         """Find the place of a component at any depth; see `resolve`."""
@@ -374,23 +349,17 @@ class Axis:
         """Iterate over the labels of all elements, in the order of the buffer."""
         for names, leaf in self.leaves():
             if leaf.canonical:
-                for offset in range(prod(leaf.shape)):
-                    yield format_path((*names, *_unravel(offset, leaf.shape)))
+                for index in indices(leaf.shape):
+                    yield format_path((*names, *index))
 
     def _element_at(self, position: int) -> tuple[tuple[str, ...], tuple[int, ...]]:
         if not 0 <= position < self.size:
             msg = f"position {position} is not in an axis of {self.size} elements"
             raise IndexError(msg)
-        if self._places is None:
-            sites = [(names, leaf) for names, leaf in self.leaves() if leaf.canonical]
-            starts = [leaf.span.start for _, leaf in sites]
-            object.__setattr__(self, "_places", (starts, sites))
-        assert self._places is not None
-        starts, sites = self._places
-        # Slots without elements start where their successor does; the last one to start here has
-        # it.
-        names, leaf = sites[bisect_right(starts, position) - 1]
-        return names, _unravel(position - leaf.span.start, leaf.shape)
+        if self._elements is None:
+            object.__setattr__(self, "_elements", Elements(self.leaves()))
+        assert self._elements is not None
+        return self._elements.at(position)
 
     # Making others -------------------------------------------------------------------------------
 
@@ -502,43 +471,3 @@ def _record(name: str, child: Leaf | Branch) -> Record:
         return LeafRecord(name, child.shape, Tie(-1, child.view), child.storage)
     tie = None if child.canonical else Tie(child.slot, child.view)
     return LeafRecord(name, child.shape, tie)
-
-
-def _unravel(offset: int, shape: Shape) -> tuple[int, ...]:
-    index = []
-    for step in c_strides(shape):
-        position, offset = divmod(offset, step)
-        index.append(position)
-    return tuple(index)
-
-
-def _element(leaf: Leaf, names: list[str | int], index: list[str | int]) -> Leaf:
-    """Narrow a leaf to the one element that `index` names."""
-    inside = len(index) == len(leaf.shape) and all(
-        isinstance(key, int) and 0 <= key < extent
-        for key, extent in zip(index, leaf.shape, strict=False)
-    )
-    if not inside:
-        msg = f"`{format_path(names)}` of shape {leaf.shape} has no `{format_path(index)}`"
-        raise LabelError(msg)
-    steps = leaf.view.strides if leaf.view else c_strides(leaf.shape)
-    offset = leaf.view.offset if leaf.view else 0
-    start = leaf.span.start + offset
-    start += sum(int(key) * step for key, step in zip(index, steps, strict=True))
-    return leaf._replace(span=slice(start, start + 1), shape=(), view=None)
-
-
-def _name_at(group: Branch, names: list[str | int], position: int) -> str:
-    children = list(group.axis.children)
-    if 0 <= position < len(children):
-        return children[position]
-    where = f"`{format_path(names)}`" if names else "the axis"
-    msg = f"{where} has {len(children)} components, so none at position {position}"
-    raise LabelError(msg)
-
-
-def _unknown(group: Branch, names: list[str | int], name: str) -> LabelError:
-    where = (
-        f"`{format_path(names)}` has no component {name!r}" if names else f"no component {name!r}"
-    )
-    return LabelError(where, name, group.axis)

@@ -168,8 +168,8 @@ def _maker(step: Step) -> Callable[[list[Any]], Any]:
     return lambda values: rebuild(pick(values))
 
 
-def picker(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
-    """Make a function that picks the items at `places` as a tuple."""
+def picker(places: Sequence[Any]) -> Callable[[Any], tuple[Any, ...]]:
+    """Make a function that picks the items at these places, or under these keys, as a tuple."""
     if len(places) > 1:
         return itemgetter(*places)
     if places:

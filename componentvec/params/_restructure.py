@@ -7,25 +7,23 @@ on trees whose tied sites agree, `pullback` its transpose, which sums over them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import numpy as np
 
-from componentvec.arrays import ComponentVector, Labelled, NamedTree, strip, view_slot, zeros
-from componentvec.axis import Axis, Branch, Leaf
-from componentvec.backends import is_array, is_foreign, is_inexact
+from componentvec.arrays import ComponentVector, Labelled, NamedTree, strip, zeros
+from componentvec.axis import Axis
+from componentvec.backends import is_array
 from componentvec.errors import (
     AxisMismatchError,
-    DeviceError,
-    LabelError,
     LengthError,
     PromotionError,
     SharingError,
 )
 from componentvec.names import format_path
 from componentvec.params._plan import Plan
-from componentvec.tree import named_children
+from componentvec.params._reader import Reader, Site
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["Restructure"]
 
 M = TypeVar("M")
-Names = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +47,14 @@ class Restructure(Generic[M]):
     """How arrays are cut from a vector, and containers put together."""
     dtype: np.dtype[Any]
     """The dtype of the vectors that `flatten` and `pullback` give."""
+    reader: Reader = field(init=False, repr=False, compare=False)
+    """Where each parameter stands in a tree."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reader", Reader(self.axis, self.plan))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Restructure, (self.axis, self.plan, self.dtype)
 
     def __len__(self) -> int:
         """Give the number of elements of the vectors it takes."""
@@ -111,8 +116,8 @@ class Restructure(Generic[M]):
 
     def _from_tree(self, tree: NamedTree, dtype: str) -> M:
         firsts: dict[tuple[Any, ...], Any] = {}
-        for _, leaf, value in self._agreeing(tree):
-            firsts.setdefault((leaf.slot, leaf.shape, leaf.view), value)
+        for site, array in self._agreeing(tree):
+            firsts.setdefault((site.leaf.slot, site.leaf.shape, site.leaf.view), array)
         values = [firsts[cut.slot, cut.shape, cut.view] for cut in self.plan.cuts]
         if dtype == "restore":
             self._restore(values)
@@ -178,13 +183,13 @@ class Restructure(Generic[M]):
         if flat.shape != (self.axis.size,):
             raise _wrong_length(self.axis, flat.shape)
         pieces: list[Any] = []
-        for names, leaf, value in self._agreeing(tree):
-            if not np.can_cast(value.dtype, flat.dtype, casting="safe"):
-                path = format_path(names)
-                msg = f"`{path}` is {value.dtype}, which {flat.dtype} does not hold exactly"
+        for site, array in self._agreeing(tree):
+            if array.dtype != flat.dtype and not np.can_cast(array.dtype, flat.dtype, "safe"):
+                path = format_path(site.names)
+                msg = f"`{path}` is {array.dtype}, which {flat.dtype} does not hold exactly"
                 raise PromotionError(msg)
-            if leaf.canonical:
-                pieces.append(value.reshape(-1))
+            if site.leaf.canonical:
+                pieces.append(array.reshape(-1))
         if any(out is not None and np.may_share_memory(flat, piece) for piece in pieces):
             flat[:] = np.concatenate(pieces)  # `out` holds some of what is being read
         elif pieces:
@@ -229,94 +234,36 @@ class Restructure(Generic[M]):
         """
         gradient = zeros(self.axis, self.dtype if dtype is None else dtype)
         flat = strip(gradient)
-        for names, leaf, value in self._sites(cotangents, partial=True):
-            if value is None:
-                continue
-            piece = self._checked(names, leaf, value)
-            if not np.can_cast(piece.dtype, flat.dtype, casting="same_kind"):
+        for site, piece in self.reader.read(cotangents, partial=True):
+            if piece.dtype != flat.dtype and not np.can_cast(piece.dtype, flat.dtype, "same_kind"):
                 msg = (
-                    f"the gradient of `{format_path(names)}` is {piece.dtype}, that of the vector "
-                    f"{flat.dtype}; pass dtype= to get a wider one"
+                    f"the gradient of `{format_path(site.names)}` is {piece.dtype}, that of the "
+                    f"vector {flat.dtype}; pass dtype= to get a wider one"
                 )
                 raise PromotionError(msg)
-            site = view_slot(flat[leaf.span], leaf.shape, leaf.view)
-            site += piece
+            target = site.show(flat[site.leaf.span])
+            target += piece
         return gradient
 
-    def _agreeing(self, tree: Any) -> Iterator[tuple[Names, Leaf, Any]]:
+    def _agreeing(self, tree: Any) -> Iterator[tuple[Site, Any]]:
         """Yield every site with its array, checking that those of one slot hold the same values."""
-        seen: dict[int | None, tuple[Names, Any]] = {}
-        for names, leaf, value in self._sites(tree, partial=False):
-            array = self._checked(names, leaf, value)
-            if leaf.canonical:
-                seen[leaf.slot] = (names, array)
-            elif array is not seen[leaf.slot][1]:
-                first_names, first_array = seen[leaf.slot]
-                shown = view_slot(first_array.reshape(-1), leaf.shape, leaf.view)
-                if not np.array_equal(shown, array, equal_nan=True):
-                    msg = (
-                        f"`{format_path(first_names)}` and `{format_path(names)}` are tied, but "
-                        "hold different values"
-                    )
-                    raise SharingError(msg)
-            yield names, leaf, array
+        firsts: dict[int | None, tuple[Site, Any]] = {}
+        for site, array in self.reader.read(tree, partial=False):
+            first, shown = firsts.setdefault(site.leaf.slot, (site, array))
+            if array is not shown and not _same_values(site.show(shown.reshape(-1)), array):
+                msg = (
+                    f"`{format_path(first.names)}` and `{format_path(site.names)}` are tied, but "
+                    "hold different values"
+                )
+                raise SharingError(msg)
+            yield site, array
 
-    def _checked(self, names: Names, leaf: Leaf, value: Any) -> Any:
-        """Give the value for a site as an array of the site's shape."""
-        path = format_path(names)
-        if is_foreign(value):
-            msg = f"`{path}` is an array of {type(value).__module__}; convert it to NumPy first"
-            raise DeviceError(msg)
-        array = np.asarray(value)
-        if array.shape != leaf.shape:
-            msg = f"`{path}` has shape {leaf.shape}, but was given shape {array.shape}"
-            raise LengthError(msg)
-        return array
 
-    def _sites(self, tree: Any, *, partial: bool) -> Iterator[tuple[Names, Leaf, Any]]:
-        """Pair the sites, in order, with what `tree` holds under their names."""
-        root = Branch(slice(0, self.axis.size), self.axis, 0)
-        if self.plan.root < len(self.plan.cuts) and not isinstance(tree, (NamedTree, dict)):
-            tree = {"_1": tree}  # the model is one array
-        pending: list[tuple[Names, Leaf | Branch, Any]] = [((), root, tree)]
-        while pending:
-            names, place, value = pending.pop()
-            if isinstance(place, Leaf):
-                yield names, place, value
-                continue
-            parts = {} if value is None and partial else self._parts(names, value)
-            children = place.axis.children
-            for name, part in parts.items():
-                if name not in children and part is not None:
-                    self._refuse_extra((*names, name), part, place.axis, partial=partial)
-            for name in reversed(place.axis.names):
-                if name not in parts and not partial:
-                    msg = f"`{format_path((*names, name))}` is missing"
-                    raise LabelError(msg)
-                pending.append(((*names, name), children[name].within(place), parts.get(name)))
-
-    def _parts(self, names: Names, value: Any) -> dict[str, Any]:
-        """Give the parts of a tree's group by name."""
-        if isinstance(value, Labelled):
-            return {name: value[name] for name in value.axis}
-        parts = named_children(value)
-        expected = self.plan.parts_at(names)
-        if parts is None:
-            found = f"a {type(value).__name__}"
-        elif type(value) in (list, tuple) and expected is not None and len(parts) != len(expected):
-            found = f"a {type(value).__name__} of {len(parts)}"
-        else:
-            return parts
-        where = f"`{format_path(names)}`" if names else "the model"
-        msg = f"{where} has the parts {', '.join(expected or ())}, but was given {found}"
-        raise LengthError(msg)
-
-    def _refuse_extra(self, names: Names, part: Any, axis: Axis, *, partial: bool) -> None:
-        """Raise for a part that this structure has no place for."""
-        if self.plan.static_at(names) or not (partial or (is_array(part) and is_inexact(part))):
-            return
-        msg = f"the model has no parameter `{format_path(names)}`"
-        raise LabelError(msg, names[-1], axis)
+def _same_values(one: Any, two: Any) -> bool:
+    memory, other = one.__array_interface__, two.__array_interface__
+    if memory["data"] == other["data"] and one.strides == two.strides and one.dtype == two.dtype:
+        return True  # tied by memory: nothing to compare
+    return np.array_equal(one, two, equal_nan=True)
 
 
 def _wrong_length(axis: Axis, shape: tuple[int, ...]) -> LengthError:

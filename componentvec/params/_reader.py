@@ -1,0 +1,163 @@
+"""Read the parameters out of a tree of a known structure: a model, a NamedTree, gradients.
+
+The order of reading is worked out once. A call then walks a flat list of groups, and asks each only
+for its parts; plain dicts and NamedTrees answer in one C call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from componentvec.arrays import Labelled, NamedTree
+from componentvec.axis import Axis, Branch, Leaf, Steps, view_steps
+from componentvec.backends import is_array, is_foreign, is_inexact
+from componentvec.errors import DeviceError, LabelError, LengthError
+from componentvec.names import format_path
+from componentvec.params._plan import Plan, picker
+from componentvec.tree import named_children
+
+__all__ = ["Reader", "Site"]
+
+Names = tuple[str, ...]
+
+
+class Site(NamedTuple):
+    """A parameter's place in the vector."""
+
+    names: Names
+    leaf: Leaf
+    steps: Steps | None
+    """How to get from the slot to the site; None for a reshape."""
+
+    def show(self, slot: Any) -> Any:
+        """Show the slot's elements in the site's shape."""
+        return slot.reshape(self.leaf.shape) if self.steps is None else self.steps.apply(slot)
+
+
+class _Group(NamedTuple):
+    names: Names
+    axis: Axis
+    place: int
+    """Where the group stands among everything read so far."""
+    parts: tuple[str, ...]
+    keys: frozenset[str]
+    pick: Callable[[Any], tuple[Any, ...]]
+    """Takes the parts out of a dict."""
+
+
+class Reader:
+    """Finds the value of every site in trees of one structure."""
+
+    __slots__ = ("_groups", "_pick", "_plan", "sites")
+
+    def __init__(self, axis: Axis, plan: Plan) -> None:
+        self._plan = plan
+        groups: list[_Group] = []
+        found: list[tuple[Names, Leaf | Branch]] = [((), Branch(slice(0, axis.size), axis, 0))]
+        for place, (names, child) in enumerate(found):  # grows while it is read
+            if isinstance(child, Branch):
+                parts = child.axis.names
+                keys = frozenset(parts)
+                groups.append(_Group(names, child.axis, place, parts, keys, picker(parts)))
+                inner = child.axis.children.items()
+                found.extend(((*names, name), part.within(child)) for name, part in inner)
+        self._groups = groups
+        places = {names: place for place, (names, _) in enumerate(found)}
+        leaves = list(axis.leaves())
+        self._pick = picker([places[names] for names, _ in leaves])
+        self.sites = [
+            Site(names, leaf, view_steps(leaf.shape, leaf.view) if leaf.view else None)
+            for names, leaf in leaves
+        ]
+
+    def read(self, tree: Any, *, partial: bool) -> Iterator[tuple[Site, Any]]:
+        """Pair the sites, in order, with the arrays that `tree` has for them.
+
+        Parameters
+        ----------
+        tree : nested containers
+            The values.
+        partial : bool
+            Whether what is missing or None is left out, instead of raising.
+
+        Raises
+        ------
+        LabelError, LengthError
+            For parts that are missing or unknown, and for arrays of another shape.
+        DeviceError
+            For arrays of other libraries.
+        """
+        if self._plan.root < len(self._plan.cuts) and not isinstance(tree, (NamedTree, dict)):
+            tree = {"_1": tree}  # the model is one array, which is called so
+        found = [tree]
+        for group in self._groups:
+            part = found[group.place]
+            if (
+                type(part) is dict
+                and len(part) == len(group.parts)
+                and part.keys() == set(group.parts)
+            ):
+                found += group.pick(part)
+            elif isinstance(part, NamedTree) and part._fields == group.parts:
+                found += part
+            else:
+                found += self._parts(group, part, partial=partial)
+        for site, value in zip(self.sites, self._pick(found), strict=True):
+            if value is None and partial:
+                continue
+            array = value if type(value) is np.ndarray else _as_array(site, value)
+            if array.shape != site.leaf.shape:
+                msg = (
+                    f"`{format_path(site.names)}` has shape {site.leaf.shape}, but was given shape "
+                    f"{array.shape}"
+                )
+                raise LengthError(msg)
+            yield site, array
+
+    def _parts(self, group: _Group, value: Any, *, partial: bool) -> Sequence[Any]:
+        """Take the parts of a group out of any container, and look at what else it has."""
+        if value is None and partial:
+            return [None] * len(group.parts)
+        parts = self._by_name(group, value)
+        for name, part in parts.items():
+            if part is not None and name not in group.axis.children:
+                self._refuse_extra(group, name, part, partial=partial)
+        missing = next((name for name in group.parts if name not in parts), None)
+        if missing is not None and not partial:
+            msg = f"`{format_path((*group.names, missing))}` is missing"
+            raise LabelError(msg)
+        return [parts.get(name) for name in group.parts]
+
+    def _by_name(self, group: _Group, value: Any) -> dict[str, Any]:
+        if isinstance(value, Labelled):
+            return {name: value[name] for name in value.axis}
+        parts = named_children(value)
+        expected = self._plan.parts_at(group.names)
+        if parts is None:
+            found = f"a {type(value).__name__}"
+        elif type(value) in (list, tuple) and expected is not None and len(parts) != len(expected):
+            found = f"a {type(value).__name__} of {len(parts)}"
+        else:
+            return parts
+        where = f"`{format_path(group.names)}`" if group.names else "the model"
+        msg = f"{where} has the parts {', '.join(expected or ())}, but was given {found}"
+        raise LengthError(msg)
+
+    def _refuse_extra(self, group: _Group, name: str, part: Any, *, partial: bool) -> None:
+        """Raise for a part that this structure has no place for."""
+        names = (*group.names, name)
+        if self._plan.static_at(names) or not (partial or (is_array(part) and is_inexact(part))):
+            return
+        msg = f"the model has no parameter `{format_path(names)}`"
+        raise LabelError(msg, name, group.axis)
+
+
+def _as_array(site: Site, value: Any) -> Any:
+    if is_foreign(value):
+        library = type(value).__module__
+        msg = f"`{format_path(site.names)}` is an array of {library}; convert it to NumPy first"
+        raise DeviceError(msg)
+    return np.asarray(value)
