@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
@@ -79,9 +79,9 @@ def _arrangement(leaf: Leaf) -> str:
 
 
 def _numbers(values: Any) -> str:
-    first = [f"{value:.4g}" for value in islice(_elements(values), _SHOWN_VALUES)]
+    first = [_number(value) for value in islice(np.asarray(values).flat, _SHOWN_VALUES)]
     return " ".join(first) + (" …" if np.size(values) > _SHOWN_VALUES else "")
 
 
-def _elements(values: Any) -> Iterator[Any]:
-    return iter(np.asarray(values).flat)
+def _number(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, np.inexact) else f"{value!s:.24}"

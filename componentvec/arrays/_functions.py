@@ -35,6 +35,7 @@ ELEMENTWISE: frozenset[Callable[..., Any]] = frozenset(
         np.round,
         np.sinc,
         np.where,
+        *([np.astype] if hasattr(np, "astype") else []),  # NumPy 2.1
     }
 )
 LIKE: frozenset[Callable[..., Any]] = frozenset(
@@ -62,10 +63,12 @@ def apply_function(
     else:
         axis = None
     result = function(*plain_args, **plain_options)
-    for vector in vectors:
-        # What comes back is what went in, as with out=: it keeps its own labels.
-        if result is vector._cv_state[1]:
-            return vector
+    # What comes back is what went in, as with out=: it keeps its own labels.
+    given = {id(vector._cv_state[1]): vector for vector in vectors}
+    if isinstance(result, (tuple, list)) and any(id(item) in given for item in result):
+        return type(result)(given.get(id(item), item) for item in result)
+    if id(result) in given:
+        return given[id(result)]
     if axis is None or type(result) is not cls._cv_plain or result.shape != (axis.size,):
         return result
     return attach(cls, result, axis)

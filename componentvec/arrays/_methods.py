@@ -39,7 +39,9 @@ def with_methods(cls: C) -> C:
 
 def _call(self: Any, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     plain = self._cv_state[1]
-    return getattr(plain, name)(*strip_all(args, []), **strip_all(options, []))
+    result = getattr(plain, name)(*strip_all(args, []), **strip_all(options, []))
+    # A vector's base stays its own: whoever reshaped it in place would tear the vector apart.
+    return plain.view() if result is plain else result
 
 
 def _keeping(cls: Any, name: str) -> Callable[..., Any]:

@@ -19,7 +19,7 @@ def apply_ufunc(
     AxisMismatchError
         When operands, ``where`` or ``out`` have different axes.
     """
-    if method == "__call__" and not options and len(inputs) == 1:  # np.exp(v), the hot case
+    if ufunc.nargs == 2 and method == "__call__" and not options:  # np.exp(v), the hot case
         axis, plain = inputs[0]._cv_state
         return _label(cls, ufunc(plain), axis)
 

@@ -134,7 +134,7 @@ class ComponentVector(Labelled, np.ndarray[tuple[int], np.dtype[Any]]):
         """Make a new view of the same memory: labelled when nothing is asked for, else plain."""
         axis = None if args or options else self.axis
         if axis is None:
-            return np.ndarray.view(self, *args, **options)
+            return self._cv_state[1].view(*args, **options)
         return attach(type(self), self._cv_state[1].view(), axis)
 
     @property
