@@ -54,7 +54,8 @@ class Labelled(_Base):
         # some library probes for. The slots of a vector without labels are unset and end up here
         # too.
         if name.startswith("_cv_"):
-            return (None, self.view(self._cv_plain)) if name == "_cv_state" else None
+            plain = self._cv_plain
+            return (None, plain.view(self, plain)) if name == "_cv_state" else None
         if name.startswith("__"):
             raise AttributeError(name)
         axis = self._cv_state[0]

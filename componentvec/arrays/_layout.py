@@ -23,7 +23,7 @@ from componentvec.errors import DeviceError, LabelError, PromotionError, Sharing
 from componentvec.names import format_path
 from componentvec.promotion import Weak
 from componentvec.sharing import Link, find_ties
-from componentvec.tree import take_apart
+from componentvec.tree import named_children
 from componentvec.typing import SharingPolicy
 
 __all__ = ["Layout", "join_keywords", "lay_out", "numbers"]
@@ -163,6 +163,8 @@ def _collect(components: Any, *, keep_ties: bool) -> _Collected:
 
 def _children(value: Any, names: Names) -> dict[str, Any] | None:
     """Give the named children of a group; None for a leaf."""
+    if type(value) is np.ndarray and names:
+        return None
     if isinstance(value, Mapping):
         for key in value:
             if not isinstance(key, str):
@@ -175,9 +177,9 @@ def _children(value: Any, names: Names) -> dict[str, Any] | None:
     except ValueError:
         msg = f"`{format_path(names)}` is a list of numbers that is not rectangular"
         raise PromotionError(msg) from None
-    parts = None if plain_numbers else take_apart(value)
-    if parts is not None:
-        return dict(zip(parts.names, parts.values, strict=True))
+    children = None if plain_numbers else named_children(value)
+    if children is not None:
+        return children
     if not names:
         msg = (
             f"{type(value).__name__} has no component names; pass a mapping, a named tuple, a "
@@ -189,18 +191,18 @@ def _children(value: Any, names: Names) -> dict[str, Any] | None:
 
 def _leaf(value: Any, names: Names) -> Any:
     """Check that a leaf holds numbers on the host."""
-    path = format_path(names)
     if isinstance(value, (np.ndarray, np.generic)):
         if isinstance(value, np.ma.MaskedArray):
-            msg = f"`{path}` is a masked array, and a flat vector has no place for the mask"
+            msg = f"`{format_path(names)}` is a masked array; a vector has no place for its mask"
             raise PromotionError(msg)
         if not is_numeric(value.dtype):
-            msg = f"`{path}` has dtype {value.dtype}; a vector holds numbers only"
+            msg = f"`{format_path(names)}` has dtype {value.dtype}; a vector holds numbers only"
             raise PromotionError(msg)
         return np.asarray(value) if isinstance(value, np.ndarray) else value
     weak = numbers(value)
     if weak is not None:
         return weak
+    path = format_path(names)
     library = backend_name(value)
     if library is not None or on_device(value):
         msg = (
@@ -252,8 +254,7 @@ def join_keywords(components: Any, more: Mapping[str, Any]) -> Any:
     elif isinstance(components, Mapping):
         base = dict(components)
     else:
-        parts = take_apart(components)
-        base = {} if parts is None else dict(zip(parts.names, parts.values, strict=True))
+        base = named_children(components) or {}
     twice = base.keys() & more.keys()
     if twice:
         msg = f"component {min(twice)!r} is given twice: in the first argument and by keyword"

@@ -47,11 +47,7 @@ class Restructure(Generic[M]):
     """How arrays are cut from a vector, and containers put together."""
     dtype: np.dtype[Any]
     """The dtype of the vectors that `flatten` and `pullback` give."""
-    reader: Reader = field(init=False, repr=False, compare=False)
-    """Where each parameter stands in a tree."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "reader", Reader(self.axis, self.plan))
+    _readers: list[Reader] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Restructure, (self.axis, self.plan, self.dtype)
@@ -234,7 +230,7 @@ class Restructure(Generic[M]):
         """
         gradient = zeros(self.axis, self.dtype if dtype is None else dtype)
         flat = strip(gradient)
-        for site, piece in self.reader.read(cotangents, partial=True):
+        for site, piece in self._reader.read(cotangents, partial=True):
             if piece.dtype != flat.dtype and not np.can_cast(piece.dtype, flat.dtype, "same_kind"):
                 msg = (
                     f"the gradient of `{format_path(site.names)}` is {piece.dtype}, that of the "
@@ -245,10 +241,17 @@ class Restructure(Generic[M]):
             target += piece
         return gradient
 
+    @property
+    def _reader(self) -> Reader:
+        # Made on first use: who only rebuilds models never needs it.
+        if not self._readers:
+            self._readers.append(Reader(self.axis, self.plan))
+        return self._readers[0]
+
     def _agreeing(self, tree: Any) -> Iterator[tuple[Site, Any]]:
         """Yield every site with its array, checking that those of one slot hold the same values."""
         firsts: dict[int | None, tuple[Site, Any]] = {}
-        for site, array in self.reader.read(tree, partial=False):
+        for site, array in self._reader.read(tree, partial=False):
             first, shown = firsts.setdefault(site.leaf.slot, (site, array))
             if array is not shown and not _same_values(site.show(shown.reshape(-1)), array):
                 msg = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -65,8 +64,10 @@ def trainables_nt(
     >>> restructure(10 * v)
     {'x': array([10., 20.]), 'y': (<built-in function sin>, array([30., 40.]))}
     """
-    parameters, restructure, _ = _take_apart(model, sharing)
-    return parameters, restructure
+    parameters, plan, layout = _take_apart(model, sharing)
+    dtypes = {cut.dtype for cut in plan.cuts if cut.dtype is not None}
+    dtype = np.result_type(*dtypes) if dtypes else np.dtype(np.float64)
+    return parameters, Restructure(layout.axis, plan, dtype)
 
 
 def destructure(
@@ -116,70 +117,63 @@ def destructure(
     array([[1., 1., 1.],
            [5., 1., 1.]])
     """
-    _, restructure, layout = _take_apart(model, sharing)
+    _, plan, layout = _take_apart(model, sharing)
     vector: ComponentVector = fill(ComponentVector, layout, promotion, dtype)
-    return vector, replace(restructure, dtype=vector.dtype)
+    return vector, Restructure(layout.axis, plan, vector.dtype)
 
 
-def _take_apart(model: M, sharing: SharingPolicy) -> tuple[NamedTree, Restructure[M], Layout]:
+def _take_apart(model: object, sharing: SharingPolicy) -> tuple[NamedTree, Plan, Layout]:
     listed = walk(model)
     if isinstance(listed[-1], Item) and _is_parameter(listed[-1].value):
         # A model that is one array: it gets a name, and no container.
         listed = [listed[-1]._replace(names=("_1",))]
-    parameters = _named(listed)
+    kept = [isinstance(entry, Container) or _is_parameter(entry.value) for entry in listed]
+    parameters = _named(listed, kept)
     layout = lay_out(parameters, sharing)
-    plan = _plan(listed, layout)
-    dtypes = {cut.dtype for cut in plan.cuts if cut.dtype is not None}
-    dtype = np.result_type(*dtypes) if dtypes else np.dtype(np.float64)
-    return parameters, Restructure(layout.axis, plan, dtype), layout
+    return parameters, _plan(listed, kept, layout), layout
 
 
 def _is_parameter(value: object) -> bool:
     return is_array(value) and is_inexact(value)
 
 
-def _named(listed: list[Item | Container]) -> NamedTree:
+def _named(listed: list[Item | Container], kept: list[bool]) -> NamedTree:
     """Build the tree of parameters, bottom up; what is shared in the model is shared in it."""
     made: list[Any] = []
     for entry in listed:
         if isinstance(entry, Item):
             made.append(entry.value)
             continue
-        kept = [
-            (name, made[place])
-            for name, place in zip(entry.parts, entry.places, strict=True)
-            if isinstance(listed[place], Container) or _is_parameter(made[place])
-        ]
-        made.append(named_tree([name for name, _ in kept], [part for _, part in kept], entry.names))
+        parts = [pair for pair in zip(entry.parts, entry.places, strict=True) if kept[pair[1]]]
+        values = [made[place] for _, place in parts]
+        made.append(named_tree([name for name, _ in parts], values, entry.names))
     if isinstance(made[-1], NamedTree):
         return made[-1]
-    return named_tree(["_1"], [made[-1]]) if _is_parameter(made[-1]) else named_tree([], [])
+    return named_tree(["_1"], [made[-1]]) if kept[-1] else named_tree([], [])
 
 
-def _plan(listed: list[Item | Container], layout: Layout) -> Plan:
+def _plan(listed: list[Item | Container], kept: list[bool], layout: Layout) -> Plan:
     """Say where every part of the model comes from: the vector, the statics or another part."""
     sites: dict[tuple[str, ...], Leaf] = dict(layout.axis.leaves())
     cuts: dict[Cut, int] = {}
     statics: list[Any] = []
-    for entry in listed:
-        if isinstance(entry, Item):
-            if _is_parameter(entry.value):
-                cuts.setdefault(_cut(sites[entry.names], entry.value), len(cuts))
-            else:
-                statics.append(entry.value)
-
-    places: list[int] = []  # where each listed entry stands among cuts, statics and steps
-    steps: list[Step] = []
-    used_statics = 0
-    for entry in listed:
+    places: list[int] = []  # where each entry stands in its own list: cuts, statics or steps
+    for entry, keep in zip(listed, kept, strict=True):
         if isinstance(entry, Container):
-            steps.append(Step(entry.parts, tuple(places[p] for p in entry.places), entry.rebuild))
-            places.append(len(cuts) + len(statics) + len(steps) - 1)
-        elif _is_parameter(entry.value):
-            places.append(cuts[_cut(sites[entry.names], entry.value)])
+            places.append(-1)
+        elif keep:
+            places.append(cuts.setdefault(_cut(sites[entry.names], entry.value), len(cuts)))
         else:
-            places.append(len(cuts) + used_statics)
-            used_statics += 1
+            places.append(len(statics))
+            statics.append(entry.value)
+
+    steps: list[Step] = []
+    for position, (entry, keep) in enumerate(zip(listed, kept, strict=True)):
+        if isinstance(entry, Container):
+            places[position] = len(cuts) + len(statics) + len(steps)
+            steps.append(Step(entry.parts, tuple(places[p] for p in entry.places), entry.rebuild))
+        elif not keep:
+            places[position] += len(cuts)
     return Plan(tuple(cuts), tuple(statics), tuple(steps), places[-1])
 
 

@@ -56,7 +56,7 @@ def named_children(value: object) -> dict[str, Any] | None:
 
 def _split(value: Any) -> tuple[tuple[str, ...], tuple[Any, ...]] | None:
     """Give names and values of a container's parts."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return _names(tuple(value)), tuple(value.values())
     if isinstance(value, tuple):
         fields = getattr(value, "_fields", None)
@@ -68,6 +68,8 @@ def _split(value: Any) -> tuple[tuple[str, ...], tuple[Any, ...]] | None:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = tuple(name for name in _schema(type(value))[0] if hasattr(value, name))
         return fields, tuple(getattr(value, name) for name in fields)
+    if isinstance(value, Mapping):  # last: an abstract class answers slowly, and most are dicts
+        return _names(tuple(value)), tuple(value.values())
     return None
 
 
