@@ -155,11 +155,11 @@ def _builder(plan: Plan) -> Callable[[list[Any]], Any]:
 def _maker(step: Step) -> Callable[[list[Any]], Any]:
     """Prepare one container; the commonest, plain dicts, lists and tuples, cost no further call."""
     rebuild, pick = step.rebuild, picker(step.places)
-    if rebuild == RebuildTuple(tuple):
+    if isinstance(rebuild, RebuildTuple) and rebuild.cls is tuple:
         return pick
-    if rebuild == RebuildList(list):
+    if isinstance(rebuild, RebuildList) and rebuild.cls is list:
         return lambda values: list(pick(values))
-    if isinstance(rebuild, RebuildDict) and rebuild == RebuildDict(dict, rebuild.keys):
+    if isinstance(rebuild, RebuildDict) and rebuild.cls is dict:
         keys = rebuild.keys
         if len(keys) == 2:  # a weight and a bias: half the time of the general way
             (one, two), (first, second) = keys, step.places
