@@ -74,8 +74,9 @@ class Restructure(Generic[M]):
         Returns
         -------
         model
-            Of the same types as the model this was made from. Its arrays are views of `vector`,
-            tied ones of the same shape are one object, and statics are the original's own.
+            Of the same types as the model this was made from. Its arrays are views of `vector`, but
+            for those that have to be cast and for NumPy scalars; tied ones of the same shape are
+            one object, and statics are the original's own.
 
         Raises
         ------
@@ -86,6 +87,10 @@ class Restructure(Generic[M]):
         SharingError
             For a tree whose tied sites differ.
         """
+        if dtype not in ("restore", "follow"):
+            msg = f"dtype must be 'restore' or 'follow', not {dtype!r}"
+            raise ValueError(msg)
+        restores = dtype == "restore"
         if type(vector) is np.ndarray:
             flat = vector
         elif isinstance(vector, Labelled):
@@ -95,27 +100,23 @@ class Restructure(Generic[M]):
                 raise AxisMismatchError(msg)
             flat = strip(vector)
         elif isinstance(vector, NamedTree):
-            return self._from_tree(vector, dtype)
+            return self._from_tree(vector, restores=restores)
         else:
             flat = vector if is_array(vector) else np.asarray(vector)
         if flat.shape != (self.axis.size,):
             raise _wrong_length(self.axis, flat.shape)
         values = self.plan.cut(flat)
-        if (
-            dtype == "restore"
-            and flat.dtype is not self.plan.dtype
-            and isinstance(flat, np.ndarray)
-        ):
+        if restores and flat.dtype is not self.plan.dtype and isinstance(flat, np.ndarray):
             self._restore(values)
         model: M = self.plan.build(values)
         return model
 
-    def _from_tree(self, tree: NamedTree, dtype: str) -> M:
+    def _from_tree(self, tree: NamedTree, *, restores: bool) -> M:
         firsts: dict[tuple[Any, ...], Any] = {}
         for site, array in self._agreeing(tree):
             firsts.setdefault((site.leaf.slot, site.leaf.shape, site.leaf.view), array)
         values = [firsts[cut.slot, cut.shape, cut.view] for cut in self.plan.cuts]
-        if dtype == "restore":
+        if restores:
             self._restore(values)
         model: M = self.plan.build(values)
         return model
@@ -202,8 +203,9 @@ class Restructure(Generic[M]):
         Parameters
         ----------
         cotangents : model, NamedTree, or nested mappings and sequences
-            One gradient per site, under the model's names and of its shapes. Missing or None counts
-            as zero, at any level; what stands where the model has a static is not looked at.
+            One gradient per site, under the model's names and of its shapes. A name that is missing
+            or None counts as zero, at any level; lists and tuples are as long as the model's. What
+            stands where the model has a static is not looked at.
         dtype : dtype-like, optional
             Element type of the result; by default that of the vector.
 
