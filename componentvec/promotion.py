@@ -36,6 +36,11 @@ class Weak(NamedTuple):
     kind: str
     """Highest kind among the numbers: b, i, f or c."""
 
+    def fits(self, dtype: np.dtype[Any]) -> bool:
+        """Tell whether a dtype is of a kind that takes these numbers, if they are not too large."""
+        sample = _WEAK_SAMPLES[self.kind][0]
+        return bool(np.result_type(dtype, sample) == dtype)
+
 
 def buffer_dtype(
     leaves: Sequence[Any],
@@ -97,7 +102,9 @@ def buffer_dtype(
     return promoted
 
 
-def weak_to_array(leaf: Weak, names: Sequence[str], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+def weak_to_array(
+    leaf: Weak, names: Sequence[str | int], dtype: np.dtype[Any]
+) -> np.ndarray[Any, Any]:
     """Convert Python numbers to `dtype`.
 
     Raises
@@ -114,9 +121,7 @@ def weak_to_array(leaf: Weak, names: Sequence[str], dtype: np.dtype[Any]) -> np.
     except OverflowError:
         fits = False
     if not fits:
-        msg = (
-            f"`{format_path(names)}` is {leaf.value!r:.60}, which {dtype} cannot hold; pass dtype="
-        )
+        msg = f"`{format_path(names)}` is {leaf.value!r:.60}, which {dtype} cannot hold; a wider dtype can"
         raise PromotionError(msg)
     return array
 
@@ -127,8 +132,11 @@ def _requested(
     if not dtype.isnative:
         dtype = dtype.newbyteorder("=")
     for leaf, path in zip(leaves, names, strict=True):
-        source = np.dtype(_WEAK_KINDS[leaf.kind]) if isinstance(leaf, Weak) else leaf.dtype
-        if not np.can_cast(source, dtype, casting="same_kind"):
+        if isinstance(leaf, Weak):
+            source, fits = _kind_name(leaf.kind), leaf.fits(dtype)
+        else:
+            source, fits = str(leaf.dtype), np.can_cast(leaf.dtype, dtype, casting="same_kind")
+        if not fits:
             msg = f"`{format_path(path)}` is {source}, which does not go into dtype={dtype}"
             raise PromotionError(msg)
     return dtype

@@ -13,6 +13,7 @@ from componentvec.arrays._sites import leaf_view, slot_of, view_slot
 from componentvec.axis import Branch, Leaf
 from componentvec.errors import LabelError, LengthError, PromotionError, SharingError
 from componentvec.names import format_path
+from componentvec.promotion import Weak, weak_to_array
 from componentvec.tree import named_children
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def _fills_range(names: Names, group: Branch, value: Any) -> bool:
     outside = group.axis.outside()
     if getattr(value, "axis", None) is not None and hasattr(value, "_cv_state"):
         return bool(value.axis == group.axis) and not outside
-    if _by_name(value) is not None:
+    if _by_name(names, value) is not None:
         return False
     if outside and np.ndim(value) > 0:
         listed = ", ".join(f"`{name}` (at `{place}`)" for name, place in outside.items())
@@ -106,7 +107,7 @@ def _matched(names: Names, child: Leaf | Branch, value: Any) -> Iterator[tuple[N
             yield path, place, strip(part)
             continue
         children = place.axis.children
-        parts = _by_name(part)
+        parts = _by_name(path, part)
         if parts is None and np.ndim(part) > 0:
             parts = _split(path, place, part)
         elif parts is None:
@@ -137,14 +138,22 @@ def _split(names: Names, group: Branch, flat: Any) -> dict[Any, Any]:
     }
 
 
-def _by_name(value: Any) -> dict[Any, Any] | None:
+def _by_name(names: Names, value: Any) -> dict[Any, Any] | None:
     """Give a value's parts by name; None for arrays, scalars and lists of numbers."""
     if hasattr(value, "_cv_state"):
         axis = value._cv_state[0]
         return None if axis is None else {name: value[name] for name in axis}
-    if isinstance(value, (list, tuple)) and numbers(value) is not None:
+    if isinstance(value, (list, tuple)) and _numbers(names, value) is not None:
         return None
     return named_children(value)
+
+
+def _numbers(names: Names, value: Any) -> Weak | None:
+    try:
+        return numbers(value)
+    except ValueError:
+        msg = f"`{format_path(names)}` was given a list of numbers that is not rectangular"
+        raise LengthError(msg) from None
 
 
 def _refuse_group(names: Names, leaf: Leaf, value: Any) -> None:
@@ -155,6 +164,11 @@ def _refuse_group(names: Names, leaf: Leaf, value: Any) -> None:
 
 def _copy(target: Any, value: Any, names: Names) -> None:
     """Copy with NumPy's broadcasting and the ``same_kind`` rule, and say where it went wrong."""
+    weak = None if isinstance(value, (np.ndarray, float)) else _numbers(names, value)
+    if weak is None and type(value) is float and target.dtype != np.float64:
+        weak = _numbers(names, value)
+    if weak is not None and weak.fits(target.dtype):
+        value = weak_to_array(weak, names, target.dtype)
     try:
         np.copyto(target, value, casting="same_kind")
     except (TypeError, OverflowError) as error:

@@ -9,13 +9,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+
 from componentvec.axis import Axis
 from componentvec.errors import AxisMismatchError
 
 if TYPE_CHECKING:
     from componentvec.arrays._labelled import Labelled
 
-__all__ = ["Plain", "agreed_axis", "attach", "axis_mismatch", "put_root", "strip", "strip_all"]
+__all__ = [
+    "Plain",
+    "agreed_axis",
+    "attach",
+    "axis_mismatch",
+    "given_back",
+    "put_root",
+    "same_place",
+    "strip",
+    "strip_all",
+]
 
 Plain: TypeAlias = Any
 """A plain array of the class' own library, without labels."""
@@ -31,6 +43,17 @@ def attach(cls: type[Any], plain: Plain, axis: Axis) -> Any:
 def put_root(group: Any, buffer: Plain, start: int) -> None:
     """Let a group reach what is stored outside it: the whole buffer, and where the group starts."""
     type(group)._cv_root.__set__(group, (buffer, start))
+
+
+def same_place(vector: Labelled, plain: Plain) -> Any:
+    """Label a view of all of a vector's memory as the vector is, names stored outside included."""
+    axis = vector._cv_state[0]
+    if axis is None:
+        return plain
+    view = attach(type(vector), plain, axis)
+    if vector._cv_root is not None:
+        put_root(view, *vector._cv_root)
+    return view
 
 
 def strip(value: Any) -> Any:
@@ -50,6 +73,34 @@ def strip_all(value: Any, found: list[Labelled]) -> Any:
     if kind is dict:
         return {key: strip_all(item, found) for key, item in value.items()}
     return value
+
+
+def given_back(
+    result: Any, vectors: list[Labelled], args: tuple[Any, ...], options: dict[str, Any]
+) -> Any | None:
+    """Give the caller's own object when a function returned what it was given, as with ``out=``.
+
+    Parameters
+    ----------
+    result : object
+        What the plain function returned.
+    vectors : list of labelled vectors
+        Those whose plain arrays went in.
+    args, options
+        The caller's arguments.
+
+    Returns
+    -------
+    object or None
+        None when the result is new.
+    """
+    for vector in vectors:
+        if result is vector._cv_state[1]:
+            return vector
+    for value in (*args, *options.values()):
+        if result is value and isinstance(value, np.ndarray):
+            return value
+    return None
 
 
 def agreed_axis(vectors: list[Labelled]) -> Axis | None:

@@ -21,6 +21,7 @@ ELEMENTWISE: frozenset[Callable[..., Any]] = frozenset(
         np.angle,
         np.around,
         np.clip,
+        np.copyto,
         np.fix,
         np.i0,
         np.imag,
@@ -75,7 +76,7 @@ def apply_function(
 
 
 def _like_axis(function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    prototype: Any = args[0] if args else None
+    prototype: Any = args[0] if args else options.get("a", options.get("prototype"))
     keeps_class = options.get("subok", function is not np.copy)
     if not keeps_class or options.get("shape") is not None or not hasattr(prototype, "_cv_state"):
         return None

@@ -7,13 +7,13 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from componentvec.arrays._assign import assign
-from componentvec.arrays._attach import Plain, agreed_axis, attach, strip, strip_all
+from componentvec.arrays._attach import Plain, agreed_axis, attach, same_place, strip, strip_all
 from componentvec.arrays._functions import apply_function
 from componentvec.arrays._sites import component, find, leaf_view
 from componentvec.arrays._ufuncs import apply_ufunc
@@ -124,7 +124,7 @@ class Labelled(_Base):
         if axis is not None and _is_whole(key):
             if isinstance(value, Labelled):
                 agreed_axis([self, value])
-            elif not isinstance(value, np.ndarray) and hasattr(value, "keys"):
+            elif isinstance(value, Mapping):
                 assign(self, (), Branch(slice(0, axis.size), axis, 0), value)
                 return
         self._cv_state[1][_position(self, key)] = strip(value)
@@ -198,7 +198,7 @@ def _get(vector: Any, key: Any) -> Any:
         if isinstance(key, list) and key and all(isinstance(name, (str, Path)) for name in key):
             return _select(vector, key)
         if _is_whole(key):
-            return _relabelled(vector, plain[:])
+            return same_place(vector, plain[:])
     return plain[_position(vector, key)]
 
 

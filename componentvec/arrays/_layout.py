@@ -26,7 +26,7 @@ from componentvec.sharing import Link, find_ties
 from componentvec.tree import named_children
 from componentvec.typing import SharingPolicy
 
-__all__ = ["Layout", "join_keywords", "lay_out", "numbers"]
+__all__ = ["Layout", "lay_out", "numbers"]
 
 Names = tuple[str, ...]
 
@@ -51,7 +51,9 @@ class _Collected(NamedTuple):
     """Ties inside labelled vectors that were given as components."""
 
 
-def lay_out(components: Any, sharing: SharingPolicy) -> Layout:
+def lay_out(
+    components: Any, sharing: SharingPolicy, more: Mapping[str, Any] | None = None
+) -> Layout:
     """Lay nested components out on an axis.
 
     Parameters
@@ -59,6 +61,8 @@ def lay_out(components: Any, sharing: SharingPolicy) -> Layout:
     components : mapping, named tuple, dataclass, sequence or labelled vector
         Groups of groups and leaves. A list or tuple of plain numbers is a leaf, another one a group
         with positions for names.
+    more : mapping, optional
+        Further components, behind the others.
     sharing : {"alias", "reject", "copy"}
         What happens to leaves that share memory; the ties of a labelled vector stay under "alias"
         and "reject".
@@ -68,7 +72,7 @@ def lay_out(components: Any, sharing: SharingPolicy) -> Layout:
     LabelError, PromotionError, DeviceError, SharingError
         For names, leaves and shared memory that cannot go into a vector.
     """
-    found = _collect(components, keep_ties=sharing == "reject")
+    found = _collect(components, more or {}, keep_ties=sharing == "reject")
     links = find_ties(
         [None if place in found.known else leaf for place, leaf in enumerate(found.leaves)],
         found.names,
@@ -126,8 +130,12 @@ def _kind(value: object) -> str:
     )
 
 
-def _collect(components: Any, *, keep_ties: bool) -> _Collected:
+def _collect(components: Any, more: Mapping[str, Any], *, keep_ties: bool) -> _Collected:
     """Walk the components in order, groups before their children; shared ones once per path."""
+    if more and not hasattr(components, "_cv_state"):
+        given = {} if components is None else _children(components, ()) or {}
+        _refuse_twice(given, more)
+        components = {**given, **more}
     out = _Collected([], [], [], [], {})
     leaving = object()
     open_now: dict[int, Names] = {}
@@ -139,6 +147,10 @@ def _collect(components: Any, *, keep_ties: bool) -> _Collected:
             continue
         if hasattr(value, "_cv_state") and value._cv_state[0] is not None:
             _add_vector(out, value, names, keep_ties=keep_ties)
+            if not names and more:
+                _refuse_twice(value.axis.children, more)
+                out.records[0] = GroupRecord("", len(value.axis.children) + len(more))
+                pending.extend((more[name], (name,)) for name in reversed(list(more)))
             continue
         children = _children(value, names)
         if children is None:
@@ -159,6 +171,13 @@ def _collect(components: Any, *, keep_ties: bool) -> _Collected:
         pending.append((leaving, ()))
         pending.extend((item, (*names, name)) for name, item in reversed(children.items()))
     return out
+
+
+def _refuse_twice(given: Mapping[str, Any], more: Mapping[str, Any]) -> None:
+    twice = given.keys() & more.keys()
+    if twice:
+        msg = f"component {min(twice)!r} is given twice: in the first argument and by keyword"
+        raise LabelError(msg)
 
 
 def _children(value: Any, names: Names) -> dict[str, Any] | None:
@@ -235,28 +254,3 @@ def _add_vector(out: _Collected, vector: Any, names: Names, *, keep_ties: bool) 
         out.records.append(LeafRecord(path[-1], child.shape))
         out.leaves.append(leaf_view(vector, child, format_path(full)))
         out.names.append(full)
-
-
-def join_keywords(components: Any, more: Mapping[str, Any]) -> Any:
-    """Join components given as one object with those given by keyword.
-
-    Raises
-    ------
-    LabelError
-        When a name is given both ways.
-    """
-    if components is None:
-        return more
-    if not more:
-        return components
-    if hasattr(components, "_cv_state"):
-        base = {name: components[name] for name in components.axis or ()}
-    elif isinstance(components, Mapping):
-        base = dict(components)
-    else:
-        base = named_children(components) or {}
-    twice = base.keys() & more.keys()
-    if twice:
-        msg = f"component {min(twice)!r} is given twice: in the first argument and by keyword"
-        raise LabelError(msg)
-    return {**base, **more}

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from componentvec.arrays._attach import attach, strip_all
+from componentvec.arrays._attach import agreed_axis, attach, given_back, strip_all
 from componentvec.errors import LabelError
 
 __all__ = ["KEEPS", "PLAIN", "REFUSES", "with_methods"]
@@ -16,7 +16,7 @@ __all__ = ["KEEPS", "PLAIN", "REFUSES", "with_methods"]
 C = TypeVar("C", bound=type)
 
 # Same elements, same order: the axis stays.
-KEEPS = ("astype", "clip", "conj", "conjugate", "copy", "round", "transpose")
+KEEPS = ("astype", "clip", "conj", "conjugate", "copy", "round")
 # Elements are reduced, moved, dropped, repeated or reshaped: a plain array or a scalar.
 PLAIN = (
     *("all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "trace", "var"),
@@ -37,32 +37,33 @@ def with_methods(cls: C) -> C:
     return cls
 
 
-def _call(self: Any, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    plain = self._cv_state[1]
-    result = getattr(plain, name)(*strip_all(args, []), **strip_all(options, []))
-    # A vector's base stays its own: whoever reshaped it in place would tear the vector apart.
-    return plain.view() if result is plain else result
-
-
 def _keeping(cls: Any, name: str) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **options: Any) -> Any:
-        axis = self._cv_state[0]
-        out = options.get("out")
-        result = _call(self, name, args, options)
-        if out is not None:
-            return out
-        if axis is None or type(result) is not cls._cv_plain or result.shape != (axis.size,):
+        vectors = [self]
+        plain_args, plain_options = strip_all(args, vectors), strip_all(options, vectors)
+        axis = agreed_axis(vectors)
+        result = getattr(self._cv_state[1], name)(*plain_args, **plain_options)
+        given = given_back(result, vectors[1:], args, options)
+        if given is not None:
+            return given
+        plain_wanted = options.get("subok") is False
+        if axis is None or plain_wanted or type(result) is not cls._cv_plain:
             return result
-        return attach(cls, result, axis)
+        return attach(cls, result, axis) if result.shape == (axis.size,) else result
 
     return method
 
 
 def _plain(cls: Any, name: str) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **options: Any) -> Any:
-        out = options.get("out")
-        result = _call(self, name, args, options)
-        return result if out is None else out
+        vectors: list[Any] = []
+        plain = self._cv_state[1]
+        plain_args, plain_options = strip_all(args, vectors), strip_all(options, vectors)
+        result = getattr(plain, name)(*plain_args, **plain_options)
+        # A vector's base stays its own: who reshaped it in place would tear the vector apart.
+        result = plain.view() if result is plain else result
+        given = given_back(result, vectors, args, options)
+        return result if given is None else given
 
     return method
 

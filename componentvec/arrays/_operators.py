@@ -10,7 +10,7 @@ import operator
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from componentvec.arrays._attach import axis_mismatch
+from componentvec.arrays._attach import agreed_axis, strip
 
 __all__ = ["with_operators"]
 
@@ -48,20 +48,15 @@ def _binary(cls: Any, operate: Callable[[Any, Any], Any]) -> Callable[[Any, Any]
     def binary(self: Any, other: Any) -> Any:
         axis, plain = self._cv_state
         kind = type(other)
-        if kind is cls:
-            other_axis, other = other._cv_state
-            if other_axis is not axis:
-                if axis is None:
-                    axis = other_axis
-                elif other_axis is not None and other_axis != axis:
-                    raise axis_mismatch(axis, other_axis)
+        if kind is cls and axis is other._cv_state[0] is not None:
+            result = operate(plain, other._cv_state[1])
+        elif kind in scalars:
             result = operate(plain, other)
         else:
-            result = operate(plain, other)
-            # Anything but a number may stretch the vector, or answer with a type of its own.
-            if kind not in scalars and (
-                type(result) is not type(plain) or result.shape != plain.shape
-            ):
+            axis = agreed_axis([self, other]) if isinstance(other, cls) else axis
+            result = operate(plain, strip(other))
+            # Anything but a number may stretch a vector, or answer with a type of its own.
+            if type(result) is not type(plain) or axis is None or result.shape != (axis.size,):
                 return result
         if axis is None:
             return result
@@ -74,12 +69,10 @@ def _binary(cls: Any, operate: Callable[[Any, Any], Any]) -> Callable[[Any, Any]
 
 def _in_place(cls: Any, operate: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def in_place(self: Any, other: Any) -> Any:
-        axis, plain = self._cv_state
-        if type(other) is cls:
-            other_axis, other = other._cv_state
-            if None not in (axis, other_axis) and other_axis != axis:
-                raise axis_mismatch(axis, other_axis)
-        operate(plain, other)
+        plain = self._cv_state[1]
+        if isinstance(other, cls):
+            agreed_axis([self, other])
+        operate(plain, strip(other))
         return self
 
     return in_place

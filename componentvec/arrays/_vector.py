@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
-from componentvec.arrays._attach import attach, strip
+from componentvec.arrays._attach import attach, same_place, strip
 from componentvec.arrays._flags import Flags
 from componentvec.arrays._labelled import Labelled
-from componentvec.arrays._layout import Layout, join_keywords, lay_out
+from componentvec.arrays._layout import Layout, lay_out
 from componentvec.arrays._methods import with_methods
 from componentvec.arrays._namedtree import NamedTree
 from componentvec.arrays._operators import with_operators
@@ -109,7 +109,7 @@ class ComponentVector(Labelled, np.ndarray[tuple[int], np.dtype[Any]]):
             return wrapped
         if sharing is None:
             sharing = "alias" if isinstance(components, NamedTree) and not more else "reject"
-        layout = lay_out(join_keywords(components, more), sharing)
+        layout = lay_out({} if components is None else components, sharing, more)
         filled: Self = fill(cls, layout, promotion, dtype)
         return filled
 
@@ -132,10 +132,14 @@ class ComponentVector(Labelled, np.ndarray[tuple[int], np.dtype[Any]]):
 
     def view(self, *args: Any, **options: Any) -> Any:
         """Make a new view of the same memory: labelled when nothing is asked for, else plain."""
-        axis = None if args or options else self.axis
-        if axis is None:
+        if args or options:
             return self._cv_state[1].view(*args, **options)
-        return attach(type(self), self._cv_state[1].view(), axis)
+        return same_place(self, self._cv_state[1].view())
+
+    def transpose(self, *axes: Any) -> Self:
+        """Give the vector itself, as a view: transposing one dimension changes nothing."""
+        view: Self = same_place(self, self._cv_state[1].transpose(*axes))
+        return view
 
     @property
     def T(self) -> Self:
@@ -163,6 +167,8 @@ class ComponentVector(Labelled, np.ndarray[tuple[int], np.dtype[Any]]):
     def _cv_part(self, name: str) -> Any:
         axis, plain = self._cv_state
         part = getattr(plain, name)
+        if part is plain:
+            return same_place(self, plain.view())
         return part if axis is None else attach(type(self), part, axis)
 
 
@@ -174,7 +180,14 @@ def wrap(cls: type[V], flat: Any, axis: Axis, dtype: DTypeLike | None = None) ->
     LengthError
         When the array is not one-dimensional or not of the axis' size.
     """
+    if type(axis) is not Axis:
+        hint = "; its axis is v.axis" if hasattr(axis, "_cv_state") else ""
+        msg = f"axis= takes an Axis, not {type(axis).__name__}{hint}"
+        raise LabelError(msg)
     if type(flat) is not np.ndarray:
+        if isinstance(flat, np.ma.MaskedArray):
+            msg = "the array is masked, and a vector has no place for its mask"
+            raise PromotionError(msg)
         if is_foreign(flat):
             msg = f"ComponentVector labels NumPy arrays, not {type(flat).__module__}; convert it"
             raise DeviceError(msg)
