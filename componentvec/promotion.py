@@ -121,7 +121,8 @@ def weak_to_array(
     except OverflowError:
         fits = False
     if not fits:
-        msg = f"`{format_path(names)}` is {leaf.value!r:.60}, which {dtype} cannot hold; a wider dtype can"
+        path = format_path(names)
+        msg = f"`{path}` is {leaf.value!r:.60}, which {dtype} cannot hold; a wider dtype can"
         raise PromotionError(msg)
     return array
 
