@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from componentvec.backends import dtype_of
+from componentvec.backends import dtype_of, is_numeric
 from componentvec.errors import PromotionError
 from componentvec.names import format_path
 from componentvec.typing import PromotionPolicy, Shape
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Weak", "buffer_dtype", "weak_to_array"]
 
-_ORDER = "bifc"
+_RANK = {"": -1, "b": 0, "i": 1, "f": 2, "c": 3}
 _WEAK_SAMPLES = {"b": (False,), "i": (0,), "f": (1.0,), "c": (1j,)}
 _WEAK_KINDS = {"b": np.bool_, "i": np.int64, "f": np.float64, "c": np.complex128}
 
@@ -73,7 +73,7 @@ def buffer_dtype(
     weak_kind = ""
     for place, leaf in enumerate(leaves):
         if isinstance(leaf, Weak):
-            weak_kind = max(weak_kind, leaf.kind, key=lambda kind: _ORDER.find(kind))
+            weak_kind = max(weak_kind, leaf.kind, key=_RANK.__getitem__)
         else:
             strong = dtype_of(leaf)
             assert strong is not None
@@ -130,6 +130,9 @@ def weak_to_array(
 def _requested(
     dtype: np.dtype[Any], leaves: Sequence[Any], names: Sequence[Sequence[str]]
 ) -> np.dtype[Any]:
+    if not is_numeric(dtype):
+        msg = f"dtype={dtype} was asked for; a vector holds numbers only"
+        raise PromotionError(msg)
     if not dtype.isnative:
         dtype = dtype.newbyteorder("=")
     for leaf, path in zip(leaves, names, strict=True):

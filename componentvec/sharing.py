@@ -6,7 +6,8 @@ seen through a permutation, reversal or contiguous reshape. Elements in common, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,7 +44,11 @@ class _Footprint(NamedTuple):
 
 
 def find_ties(
-    leaves: Sequence[object], names: Sequence[Sequence[str]], policy: SharingPolicy
+    leaves: Sequence[object],
+    names: Sequence[Sequence[str]],
+    policy: SharingPolicy,
+    *,
+    refuse_overlap: bool = True,
 ) -> list[Link | None]:
     """Find the leaves that share memory.
 
@@ -56,6 +61,8 @@ def find_ties(
         The path of each leaf, for messages.
     policy : {"alias", "reject", "copy"}
         Whether sharing is kept, refused, or undone.
+    refuse_overlap : bool, optional
+        Whether leaves that have some elements in common raise, or count as apart.
 
     Returns
     -------
@@ -81,8 +88,12 @@ def find_ties(
             if first != place:
                 links[place] = Link(first, None)
     distinct = [place for place in firsts.values() if isinstance(leaves[place], np.ndarray)]
-    for place, link in _memory_links(leaves, distinct, names):
+    overlaps: list[tuple[int, int]] = []
+    for place, link in _memory_links(leaves, distinct, overlaps):
         links[place] = link
+    if overlaps and refuse_overlap:
+        one, two = overlaps[0]
+        raise _partial(names[one], names[two])
     _point_at_firsts(links)
     if policy == "reject" and any(links):
         raise _rejected(links, names)
@@ -90,9 +101,9 @@ def find_ties(
 
 
 def _memory_links(
-    leaves: Sequence[Any], places: Sequence[int], names: Sequence[Sequence[str]]
+    leaves: Sequence[Any], places: Sequence[int], overlaps: list[tuple[int, int]]
 ) -> Iterator[tuple[int, Link]]:
-    """Yield the ties among distinct array objects."""
+    """Yield the ties among distinct array objects; add other overlaps to `overlaps`."""
     if all(leaves[place].base is None for place in places):
         return  # each owns its memory
     spans = sorted(
@@ -104,35 +115,61 @@ def _memory_links(
     reach = -1
     for low, high, place in [*spans, (-1, -1, -1)]:
         if place < 0 or low >= reach:
-            yield from _cluster_links(leaves, sorted(cluster), names)
+            for bucket in _buckets(leaves, sorted(cluster)):
+                yield from _bucket_links(leaves, bucket, overlaps)
             cluster = []
         cluster.append(place)
         reach = max(reach, high)
 
 
-def _cluster_links(
-    leaves: Sequence[Any], cluster: list[int], names: Sequence[Sequence[str]]
-) -> Iterator[tuple[int, Link]]:
-    """Yield the ties among arrays whose bounds overlap."""
+def _buckets(leaves: Sequence[Any], cluster: list[int]) -> Iterable[list[int]]:
+    """Split arrays whose bounds overlap into groups that cannot have an element in common.
+
+    Columns of one matrix, or real and imaginary parts: where all steps are multiples of one step,
+    arrays whose starts differ modulo that step never meet, and need not be compared pair by pair.
+    """
     if len(cluster) < 2:
-        return
-    seen: dict[_Footprint, int] = {}
-    for place in cluster:
-        footprint = _footprint(leaves[place])
+        return []
+    arrays = [leaves[place] for place in cluster]
+    steps = [s for a in arrays for s, n in zip(a.strides, a.shape, strict=True) if n > 1]
+    common = math.gcd(*steps)
+    if common == 0:
+        return [cluster]
+    buckets: dict[int, list[int]] = {}
+    for place, array in zip(cluster, arrays, strict=True):
+        buckets.setdefault(array.__array_interface__["data"][0] % common, []).append(place)
+    residues = sorted(buckets)
+    gaps = [b - a for a, b in zip(residues, [*residues[1:], residues[0] + common], strict=True)]
+    if min(gaps) < max(array.itemsize for array in arrays):
+        return [cluster]
+    return buckets.values()
+
+
+def _bucket_links(
+    leaves: Sequence[Any], bucket: list[int], overlaps: list[tuple[int, int]]
+) -> Iterator[tuple[int, Link]]:
+    """Yield the ties among arrays that may have elements in common."""
+    seen: dict[_Footprint | int, int] = {}
+    for place in bucket:
+        # An array that repeats elements is like no other.
+        footprint = _footprint(leaves[place]) or place
         first = seen.setdefault(footprint, place)
         if first == place:
-            for other in seen.values():
-                if other != place and _overlap(leaves[other], leaves[place]):
-                    raise _partial(names[other], names[place])
+            overlaps += [
+                (p, place)
+                for p in seen.values()
+                if p != place and _overlap(leaves[p], leaves[place])
+            ]
             continue
         try:
-            view = _relation(leaves[first], leaves[place], footprint)
+            assert isinstance(footprint, _Footprint)
+            yield place, Link(first, _relation(leaves[first], leaves[place], footprint))
         except ValueError:
-            raise _partial(names[first], names[place]) from None
-        yield place, Link(first, view)
+            overlaps.append((first, place))
 
 
-def _footprint(array: np.ndarray[Any, Any]) -> _Footprint:
+def _footprint(array: np.ndarray[Any, Any]) -> _Footprint | None:
+    """Give the memory places of an array; None when it visits some of them twice."""
     start = array.__array_interface__["data"][0]
     runs: list[tuple[int, int]] = []
     for extent, step in zip(array.shape, array.strides, strict=True):
@@ -141,6 +178,11 @@ def _footprint(array: np.ndarray[Any, Any]) -> _Footprint:
         if step < 0:
             start += step * (extent - 1)
         runs.append((abs(step), extent))
+    reach = array.itemsize
+    for step, extent in sorted(runs):
+        if step < reach:
+            return None
+        reach = step * (extent - 1) + reach
     merged: list[tuple[int, int]] = []
     for step, extent in sorted(runs, reverse=True):
         if merged and merged[-1][0] == step * extent:
@@ -171,10 +213,7 @@ def _dense_view(array: Any, footprint: _Footprint) -> View | None:
             for run, width in zip(footprint.runs, dense, strict=True)
             if run[0] <= abs(step)
         )
-        count, rest = divmod(abs(step), run[0])
-        if rest or step == 0:
-            msg = "an array that repeats elements"
-            raise ValueError(msg)
+        count = abs(step) // run[0]
         strides.append(count * width if step > 0 else -count * width)
         if step < 0:
             offset += count * width * (extent - 1)

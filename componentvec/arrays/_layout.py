@@ -72,7 +72,7 @@ def lay_out(
     LabelError, PromotionError, DeviceError, SharingError
         For names, leaves and shared memory that cannot go into a vector.
     """
-    found = _collect(components, more or {}, keep_ties=sharing == "reject")
+    found = _collect(components, more or {}, sharing)
     links = find_ties(
         [None if place in found.known else leaf for place, leaf in enumerate(found.leaves)],
         found.names,
@@ -109,17 +109,17 @@ def numbers(value: object) -> Weak | None:
         return Weak(value, (), _kind(value))
     if not isinstance(value, (list, tuple)) or hasattr(value, "_fields") or not value:
         return None
-    kind = "b"
+    kind = ""
     pending: list[Any] = [value]
     while pending:
         item = pending.pop()
         if isinstance(item, (list, tuple)) and not hasattr(item, "_fields"):
             pending.extend(item)
         elif isinstance(item, (bool, int, float, complex)) and not isinstance(item, np.generic):
-            kind = max(kind, _kind(item), key="bifc".index)
+            kind = max(kind, _kind(item), key="bifc".find)
         else:
             return None
-    return Weak(value, np.shape(value), kind)
+    return Weak(value, np.shape(value), kind) if kind else None
 
 
 def _kind(value: object) -> str:
@@ -130,7 +130,7 @@ def _kind(value: object) -> str:
     )
 
 
-def _collect(components: Any, more: Mapping[str, Any], *, keep_ties: bool) -> _Collected:
+def _collect(components: Any, more: Mapping[str, Any], sharing: SharingPolicy) -> _Collected:
     """Walk the components in order, groups before their children; shared ones once per path."""
     if more and not hasattr(components, "_cv_state"):
         given = {} if components is None else _children(components, ()) or {}
@@ -146,7 +146,7 @@ def _collect(components: Any, more: Mapping[str, Any], *, keep_ties: bool) -> _C
             open_now.popitem()
             continue
         if hasattr(value, "_cv_state") and value._cv_state[0] is not None:
-            _add_vector(out, value, names, keep_ties=keep_ties)
+            _add_vector(out, value, names, sharing)
             if not names and more:
                 _refuse_twice(value.axis.children, more)
                 out.records[0] = GroupRecord("", len(value.axis.children) + len(more))
@@ -233,8 +233,12 @@ def _leaf(value: Any, names: Names) -> Any:
     raise PromotionError(msg)
 
 
-def _add_vector(out: _Collected, vector: Any, names: Names, *, keep_ties: bool) -> None:
-    """Add a labelled vector as the group that its axis describes."""
+def _add_vector(out: _Collected, vector: Any, names: Names, sharing: SharingPolicy) -> None:
+    """Add a labelled vector as the group that its axis describes.
+
+    Under "alias" its ties are found by their memory, like all others; those without elements, which
+    have none, are told.
+    """
     axis: Axis = vector._cv_state[0]
     out.records.append(GroupRecord(names[-1] if names else "", len(axis.children)))
     firsts: dict[int, tuple[int, Leaf]] = {}
@@ -245,7 +249,8 @@ def _add_vector(out: _Collected, vector: Any, names: Names, *, keep_ties: bool) 
         assert isinstance(child, Leaf)
         full = (*names, *path)
         place = len(out.leaves)
-        if keep_ties and child.slot is not None:
+        told = sharing == "reject" or (sharing == "alias" and 0 in child.shape)
+        if told and child.slot is not None:
             first, site = firsts.setdefault(child.slot, (place, child))
             if first != place:
                 view = relative_view(site.shape, site.view, child.shape, child.view)

@@ -45,7 +45,7 @@ class NamedTree(tuple[Any, ...]):
     _fields: tuple[str, ...] = ()
     _field_defaults: Mapping[str, Any] = {}
 
-    def __new__(cls, *values: Any, **named: Any) -> Self:
+    def __new__(cls, /, *values: Any, **named: Any) -> Self:
         if named:
             missing = [name for name in cls._fields[len(values) :] if name not in named]
             unknown = named.keys() - set(cls._fields[len(values) :])
@@ -65,7 +65,7 @@ class NamedTree(tuple[Any, ...]):
     def _asdict(self) -> dict[str, Any]:
         return dict(zip(self._fields, self, strict=True))
 
-    def _replace(self, **changes: Any) -> Self:
+    def _replace(self, /, **changes: Any) -> Self:
         unknown = changes.keys() - set(self._fields)
         if unknown:
             msg = f"no field {min(unknown)!r}"
@@ -76,6 +76,9 @@ class NamedTree(tuple[Any, ...]):
         return (
             f"NamedTree({', '.join(f'{name}={value!r}' for name, value in self._asdict().items())})"
         )
+
+    def __copy__(self) -> Self:
+        return self
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         return _unpickle, _pickle(self)
@@ -118,6 +121,9 @@ def named_tree(names: Sequence[str], values: Iterable[Any], path: Sequence[str] 
 
 def _new_class(fields: tuple[str, ...], path: Sequence[str]) -> type[NamedTree]:
     for name in fields:
+        if fields.count(name) > 1:
+            msg = f"the field `{format_path((*path, name))}` occurs twice"
+            raise LabelError(msg)
         if name in _PROTOCOL or (name.startswith("__") and name.endswith("__")):
             msg = (
                 f"`{format_path((*path, name))}` cannot be a field of a named tuple, whose "
@@ -141,7 +147,8 @@ def _pickle(tree: NamedTree) -> tuple[Any, ...]:
         (entry.parts, entry.places) if isinstance(entry, Container) else None for entry in listed
     )
     leaves = [item.value for item in items]
-    links = find_ties(leaves, [item.names for item in items], "alias")
+    names = [item.names for item in items]
+    links = find_ties(leaves, names, "alias", refuse_overlap=False)
     seen_through_views = {link.first for link in links if link is not None}
     arrays: list[Any] = []
     places: dict[int, int] = {}
