@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from componentvec.axis import Branch, Leaf, c_strides
-from componentvec.names import is_attribute
+from componentvec.names import format_path, is_attribute
 
 __all__ = ["describe"]
 
@@ -40,7 +40,9 @@ def describe(title: str, rows: Iterable[Row], max_rows: int = MAX_ROWS) -> str:
     """
     rows = iter(rows)
     shown = list(islice(rows, max_rows))
-    lines = [_cells(names, child, values) for names, child, values in shown]
+    # The first site of a slot comes before the others, so their storage is always known here.
+    first_sites: dict[int | None, str] = {}
+    lines = [_cells(names, child, values, first_sites) for names, child, values in shown]
     widths = [max((len(line[column]) for line in lines), default=0) for column in range(3)]
     text = [title, *(_line(line, widths) for line in lines)]
     if next(rows, None) is not None:
@@ -53,7 +55,9 @@ def _line(cells: tuple[str, str, str, str], widths: list[int]) -> str:
     return "  ".join(["", *padded, cells[3]]).rstrip()[:118]
 
 
-def _cells(names: tuple[str, ...], child: Leaf | Branch, values: Any) -> tuple[str, str, str, str]:
+def _cells(
+    names: tuple[str, ...], child: Leaf | Branch, values: Any, first_sites: dict[int | None, str]
+) -> tuple[str, str, str, str]:
     """Give name, range, shape and values of one component."""
     depth = len(names) - 1
     indent = "  " * depth if depth <= MAX_DEPTH else "  " * MAX_DEPTH + f"({depth}) "
@@ -62,12 +66,11 @@ def _cells(names: tuple[str, ...], child: Leaf | Branch, values: Any) -> tuple[s
         return name, "", "", ""
     shape = "x".join(map(str, child.shape)) if child.shape else ""
     numbers = "" if values is None else _numbers(values)
-    if child.storage is not None:
-        return name, f"= {child.storage}{_arrangement(child)}", shape, numbers
-    where = f"{child.span.start}:{child.span.stop}"
-    if not child.canonical:
-        where = f"= {where}{_arrangement(child)}"
-    return name, where, shape, numbers
+    if child.canonical:
+        first_sites[child.slot] = format_path(names)
+        return name, f"{child.span.start}:{child.span.stop}", shape, numbers
+    storage = child.storage if child.outside else first_sites[child.slot]
+    return name, f"= {storage}{_arrangement(child)}", shape, numbers
 
 
 def _arrangement(leaf: Leaf) -> str:

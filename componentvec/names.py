@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from componentvec.errors import LabelError
 
-__all__ = ["RESERVED_NAMES", "Path", "format_path", "is_attribute", "parse_path", "path"]
+__all__ = ["RESERVED_NAMES", "Path", "format_path", "is_attribute", "parse_path", "path", "quoted"]
 
 # Public names of numpy.ndarray (2.0 to 2.4), and the one that componentvec adds. A component may
 # have such a name, but `v.T` is the transpose: it is reached as `v["T"]` and printed that way.
@@ -69,6 +69,12 @@ def format_path(names: Iterable[str | int]) -> str:
         else:
             text += f"[{_quote(name)}]"
     return text.removeprefix(".")
+
+
+def quoted(names: Iterable[str | int], root: str = "the model") -> str:
+    """Write a path for a message: between backticks, or what `root` says for the empty path."""
+    text = format_path(names)
+    return f"`{text}`" if text else root
 
 
 def _quote(name: str | int) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from componentvec.backends import dtype_of, is_numeric
+from componentvec.backends import dtype_of, is_numeric, native
 from componentvec.errors import PromotionError
 from componentvec.names import format_path
 from componentvec.typing import PromotionPolicy, Shape
@@ -133,8 +133,6 @@ def _requested(
     if not is_numeric(dtype):
         msg = f"dtype={dtype} was asked for; a vector holds numbers only"
         raise PromotionError(msg)
-    if not dtype.isnative:
-        dtype = dtype.newbyteorder("=")
     for leaf, path in zip(leaves, names, strict=True):
         if isinstance(leaf, Weak):
             source, fits = _kind_name(leaf.kind), leaf.fits(dtype)
@@ -143,7 +141,7 @@ def _requested(
         if not fits:
             msg = f"`{format_path(path)}` is {source}, which does not go into dtype={dtype}"
             raise PromotionError(msg)
-    return dtype
+    return native(dtype)
 
 
 def _mixed(

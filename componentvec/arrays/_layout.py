@@ -20,7 +20,7 @@ from componentvec.axis import (
 )
 from componentvec.backends import backend_name, is_numeric, on_device
 from componentvec.errors import DeviceError, LabelError, PromotionError, SharingError
-from componentvec.names import format_path
+from componentvec.names import format_path, quoted
 from componentvec.promotion import Weak
 from componentvec.sharing import Link, find_ties
 from componentvec.tree import named_children
@@ -162,8 +162,8 @@ def _collect(components: Any, more: Mapping[str, Any], sharing: SharingPolicy) -
             continue
         if id(value) in open_now:
             msg = (
-                f"`{format_path(names)}` is the container at `{format_path(open_now[id(value)])}` "
-                "again: a cycle has no end"
+                f"{quoted(names)} is {quoted(open_now[id(value)], 'the mapping itself')} again; a "
+                "cycle has no end, so no vector can hold it"
             )
             raise SharingError(msg)
         open_now[id(value)] = names

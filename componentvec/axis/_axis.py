@@ -6,7 +6,6 @@ group's axis count from the group's own start.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
@@ -140,9 +139,6 @@ class Axis:
         put(self, "has_outside", has_outside)
         put(self, "_elements", None)
         put(self, "_announced", False)
-        # Where names lie outside, axes of one structure may differ in the place of the storage.
-        if not has_outside:
-            structure.axis = weakref.ref(self)
         return self
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from math import prod
 from pathlib import Path
@@ -36,13 +37,14 @@ Outsider = Tie | None
 class _OpenGroup:
     """A group whose children are still coming in."""
 
-    __slots__ = ("children", "content", "name", "outsiders", "slot", "start", "waiting")
+    __slots__ = ("children", "content", "name", "outsiders", "slot", "start", "tied", "waiting")
 
     def __init__(self, name: str, waiting: int, start: int, slot: int) -> None:
         self.name = name
         self.waiting = waiting
         self.start = start
         self.slot = slot
+        self.tied = False
         self.children: dict[str, Leaf | Branch] = {}
         self.content: list[Any] = []
         self.outsiders: list[Outsider] = []
@@ -107,7 +109,7 @@ def build(records: Sequence[Record], assemble: Assemble) -> Axis:
             _place(record, stack, slots)
         while stack and stack[-1].waiting == 0:
             group = stack.pop()
-            finished = _close(group, slots, assemble)
+            finished = _close(group, slots, assemble, is_root=not stack)
             if stack:
                 _adopt(stack[-1], group, finished)
                 finished = None
@@ -137,6 +139,7 @@ def _place(record: LeafRecord, stack: list[_OpenGroup], slots: _Slots) -> None:
         group.children[name] = Leaf(slice(0, 0), shape, view, None, False, storage)
         group.content.append((name, shape, None))
         group.outsiders.append(None)
+        group.tied = True
         return
 
     canonical = tie is None
@@ -150,6 +153,7 @@ def _place(record: LeafRecord, stack: list[_OpenGroup], slots: _Slots) -> None:
         slot, view = tie
         _check_tie(tie, shape, _path_of(stack, name), slots)
         identity = (name, shape, slot - group.slot, view)
+        group.tied = True
 
     span = slots.spans[slot]
     outside = slot < group.slot
@@ -173,14 +177,21 @@ def _check_tie(tie: Tie, shape: Shape, path: str, slots: _Slots) -> None:
         raise ValueError(msg)
 
 
-def _close(group: _OpenGroup, slots: _Slots, assemble: Assemble) -> Axis:
+def _close(group: _OpenGroup, slots: _Slots, assemble: Assemble, *, is_root: bool) -> Axis:
+    """Make the axis of a finished group, or find the one that was made of its structure before."""
     structure = intern(tuple(group.content))
-    known = structure.axis() if structure.axis is not None else None
-    if known is not None:
-        return known
+    known = structure.root_axis if group.tied and is_root else structure.axis
+    axis = known() if known is not None else None
+    if axis is not None and not group.outsiders:
+        return axis
     size = slots.end - group.start
     count = len(slots.spans) - group.slot
-    return assemble(structure, group.children, size, count, bool(group.outsiders))
+    axis = assemble(structure, group.children, size, count, bool(group.outsiders))
+    if not group.tied:
+        structure.axis = weakref.ref(axis)
+    elif is_root and not group.outsiders:
+        structure.root_axis = weakref.ref(axis)
+    return axis
 
 
 def _adopt(parent: _OpenGroup, group: _OpenGroup, axis: Axis) -> None:
@@ -188,6 +199,7 @@ def _adopt(parent: _OpenGroup, group: _OpenGroup, axis: Axis) -> None:
     start = group.start - parent.start
     slot = group.slot - parent.slot
     parent.children[group.name] = Branch(slice(start, start + axis.size), axis, slot)
+    parent.tied |= group.tied
     links = parent.resolve(group.outsiders)
     parent.content.append((group.name, axis.structure, links))
 

@@ -20,12 +20,14 @@ class Structure:
     comparing it ever descends.
     """
 
-    __slots__ = ("__weakref__", "axis", "content")
+    __slots__ = ("__weakref__", "axis", "content", "root_axis")
 
     def __init__(self, content: tuple[Any, ...]) -> None:
         self.content = content
-        # The one axis of this structure, where a structure has only one (see Axis).
+        # The axes made of it that may be used again: wherever it occurs, when nothing in it is
+        # tied; else only as a root, because notes on ties name paths from the root.
         self.axis: weakref.ref[Axis] | None = None
+        self.root_axis: weakref.ref[Axis] | None = None
 
 
 _structures: weakref.WeakValueDictionary[tuple[Any, ...], Structure] = weakref.WeakValueDictionary()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["dtype_of", "is_inexact", "is_numeric"]
+__all__ = ["dtype_of", "is_inexact", "is_numeric", "native"]
 
 
 def is_numeric(dtype: np.dtype[Any]) -> bool:
@@ -28,6 +28,11 @@ def dtype_of(leaf: Any) -> np.dtype[Any] | None:
     dtype = leaf.dtype
     if not isinstance(dtype, np.dtype):
         return None
+    return native(dtype)
+
+
+def native(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Give a dtype in native byte order."""
     return dtype if dtype.isnative else dtype.newbyteorder("=")
 
 

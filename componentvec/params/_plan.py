@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from componentvec.axis import View, view_steps
-from componentvec.tree import Rebuild, RebuildDict, RebuildList, RebuildTuple
+from componentvec.tree import Rebuild, RebuildDict, RebuildList, RebuildTuple, same_value
 from componentvec.typing import Shape
+
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = ["Cut", "Plan", "Step", "picker"]
 
@@ -76,7 +77,7 @@ class Plan:
         return (
             (self.cuts, self.steps, self.root) == (other.cuts, other.steps, other.root)
             and len(self.statics) == len(other.statics)
-            and all(map(_same_static, self.statics, other.statics))
+            and all(map(same_value, self.statics, other.statics))
         )
 
     def __hash__(self) -> int:
@@ -102,18 +103,6 @@ class Plan:
                 return None
             place = step.places[step.parts.index(name)]
         return place
-
-
-def _same_static(one: Any, two: Any) -> bool:
-    if one is two:
-        return True
-    if isinstance(one, np.ndarray) or isinstance(two, np.ndarray):
-        return (
-            type(one) is type(two)
-            and (one.dtype, one.shape) == (two.dtype, two.shape)
-            and one.tobytes() == two.tobytes()
-        )
-    return bool(one == two)
 
 
 def _cutter(cuts: Sequence[Cut]) -> Callable[[Any], list[Any]]:

@@ -6,16 +6,16 @@ for its parts; plain dicts and NamedTrees answer in one C call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from componentvec.arrays import Labelled, NamedTree
 from componentvec.axis import Axis, Branch, Leaf, Steps, view_steps
-from componentvec.backends import is_array, is_foreign, is_inexact
-from componentvec.errors import DeviceError, LabelError, LengthError
-from componentvec.names import format_path
+from componentvec.backends import is_array, is_foreign, is_inexact, is_numeric
+from componentvec.errors import DeviceError, LabelError, LengthError, PromotionError
+from componentvec.names import quoted
 from componentvec.params._plan import Plan, picker
 from componentvec.tree import named_children
 
@@ -31,6 +31,8 @@ class Site(NamedTuple):
     leaf: Leaf
     steps: Steps | None
     """How to get from the slot to the site; None for a reshape."""
+    dtype: np.dtype[Any] | None
+    """The dtype that the model has here."""
 
     def show(self, slot: Any) -> Any:
         """Show the slot's elements in the site's shape."""
@@ -68,10 +70,12 @@ class Reader:
         places = {names: place for place, (names, _) in enumerate(found)}
         leaves = list(axis.leaves())
         self._pick = picker([places[names] for names, _ in leaves])
-        self.sites = [
-            Site(names, leaf, view_steps(leaf.shape, leaf.view) if leaf.view else None)
-            for names, leaf in leaves
-        ]
+        dtypes = {(cut.slot, cut.shape, cut.view): cut.dtype for cut in plan.cuts}
+        self.sites = []
+        for names, leaf in leaves:
+            steps = view_steps(leaf.shape, leaf.view) if leaf.view else None
+            dtype = dtypes[leaf.slot or 0, leaf.shape, leaf.view]
+            self.sites.append(Site(names, leaf, steps, dtype))
 
     def read(self, tree: Any, *, partial: bool) -> Iterator[tuple[Site, Any]]:
         """Pair the sites, in order, with the arrays that `tree` has for them.
@@ -90,8 +94,11 @@ class Reader:
         DeviceError
             For arrays of other libraries.
         """
-        if self._plan.root < len(self._plan.cuts) and not isinstance(tree, (NamedTree, dict)):
-            tree = {"_1": tree}  # the model is one array, which is called so
+        if not self.sites and not self._groups[0].parts and self._plan.parts_at(()) is None:
+            return  # the model is one static: there is nothing to read
+        one_array = self._plan.root < len(self._plan.cuts)
+        if one_array and not isinstance(tree, (NamedTree, dict, Labelled)):
+            tree = {"_1": tree}  # which is what the array is called
         found = [tree]
         for group in self._groups:
             part = found[group.place]
@@ -110,10 +117,8 @@ class Reader:
                 continue
             array = value if type(value) is np.ndarray else _as_array(site, value)
             if array.shape != site.leaf.shape:
-                msg = (
-                    f"`{format_path(site.names)}` has shape {site.leaf.shape}, but was given shape "
-                    f"{array.shape}"
-                )
+                where = quoted(site.names)
+                msg = f"{where} has shape {site.leaf.shape}, but was given shape {array.shape}"
                 raise LengthError(msg)
             yield site, array
 
@@ -127,7 +132,7 @@ class Reader:
                 self._refuse_extra(group, name, part, partial=partial)
         missing = next((name for name in group.parts if name not in parts), None)
         if missing is not None and not partial:
-            msg = f"`{format_path((*group.names, missing))}` is missing"
+            msg = f"{quoted((*group.names, missing))} is missing"
             raise LabelError(msg)
         return [parts.get(name) for name in group.parts]
 
@@ -142,8 +147,8 @@ class Reader:
             found = f"a {type(value).__name__} of {len(parts)}"
         else:
             return parts
-        where = f"`{format_path(group.names)}`" if group.names else "the model"
-        msg = f"{where} has the parts {', '.join(expected or ())}, but was given {found}"
+        has = f"the parts {', '.join(expected)}" if expected else "no parts"
+        msg = f"{quoted(group.names)} has {has}, but was given {found}"
         raise LengthError(msg)
 
     def _refuse_extra(self, group: _Group, name: str, part: Any, *, partial: bool) -> None:
@@ -151,13 +156,29 @@ class Reader:
         names = (*group.names, name)
         if self._plan.static_at(names) or not (partial or (is_array(part) and is_inexact(part))):
             return
-        msg = f"the model has no parameter `{format_path(names)}`"
+        msg = f"the model has no parameter {quoted(names)}"
         raise LabelError(msg, name, group.axis)
 
 
 def _as_array(site: Site, value: Any) -> Any:
+    """Take numbers in any form as an array; refuse what is none."""
+    where = quoted(site.names)
     if is_foreign(value):
-        library = type(value).__module__
-        msg = f"`{format_path(site.names)}` is an array of {library}; convert it to NumPy first"
+        msg = f"{where} is an array of {type(value).__module__}; convert it to NumPy first"
         raise DeviceError(msg)
-    return np.asarray(value)
+    if isinstance(value, np.ma.MaskedArray):
+        msg = f"{where} is a masked array, and a vector has no place for its mask"
+        raise PromotionError(msg)
+    expected = f"{where} is an array of shape {site.leaf.shape}"
+    if value is None or isinstance(value, Mapping):
+        msg = f"{expected}, but was given {'None' if value is None else 'a mapping'}"
+        raise LengthError(msg)
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        msg = f"{expected}, but was given a {type(value).__name__} that makes no array"
+        raise LengthError(msg) from None
+    if not is_numeric(array.dtype):
+        msg = f"{expected}, but was given a {type(value).__name__} of dtype {array.dtype}"
+        raise PromotionError(msg)
+    return array

@@ -14,7 +14,7 @@ import numpy as np
 
 from componentvec.arrays import ComponentVector, Labelled, NamedTree, strip, zeros
 from componentvec.axis import Axis
-from componentvec.backends import is_array
+from componentvec.backends import is_array, is_numeric, native
 from componentvec.errors import (
     AxisMismatchError,
     LengthError,
@@ -102,7 +102,7 @@ class Restructure(Generic[M]):
         elif isinstance(vector, NamedTree):
             return self._from_tree(vector, restores=restores)
         else:
-            flat = vector if is_array(vector) else np.asarray(vector)
+            flat = self._as_flat(vector)
         if flat.shape != (self.axis.size,):
             raise _wrong_length(self.axis, flat.shape)
         values = self.plan.cut(flat)
@@ -111,11 +111,42 @@ class Restructure(Generic[M]):
         model: M = self.plan.build(values)
         return model
 
+    def _as_flat(self, vector: Any) -> Any:
+        """Take an array of another class or library, or a list of numbers, for a flat array."""
+        if isinstance(vector, np.ma.MaskedArray):
+            msg = "the vector is masked, and a model has no place for its mask"
+            raise PromotionError(msg)
+        if is_array(vector):
+            return vector
+        try:
+            flat = np.asarray(vector) if isinstance(vector, (list, tuple)) else None
+        except ValueError:
+            flat = None
+        if flat is None or not is_numeric(flat.dtype):
+            msg = (
+                f"expected a vector of {self.axis.size} numbers, not a {type(vector).__name__}; to "
+                "get the vector of a model, use flatten"
+            )
+            raise LengthError(msg)
+        return flat
+
     def _from_tree(self, tree: NamedTree, *, restores: bool) -> M:
         firsts: dict[tuple[Any, ...], Any] = {}
+        slots: dict[int | None, Any] = {}
         for site, array in self._agreeing(tree):
-            firsts.setdefault((site.leaf.slot, site.leaf.shape, site.leaf.view), array)
+            leaf = site.leaf
+            if leaf.canonical:
+                firsts[leaf.slot, leaf.shape, leaf.view] = array
+            elif (leaf.slot, leaf.shape, leaf.view) not in firsts:
+                # Another shape of a slot: what the tree holds may be memory of its own, so both
+                # are shown from one array.
+                first = next(key for key in firsts if key[0] == leaf.slot)
+                if leaf.slot not in slots:
+                    slots[leaf.slot] = np.ascontiguousarray(firsts[first]).reshape(-1)
+                    firsts[first] = slots[leaf.slot].reshape(first[1])
+                firsts[leaf.slot, leaf.shape, leaf.view] = site.show(slots[leaf.slot])
         values = [firsts[cut.slot, cut.shape, cut.view] for cut in self.plan.cuts]
+        values = [v[()] if c.scalar else v for v, c in zip(values, self.plan.cuts, strict=True)]
         if restores:
             self._restore(values)
         model: M = self.plan.build(values)
@@ -172,16 +203,22 @@ class Restructure(Generic[M]):
         >>> restructure.flatten({"a": np.array([1.0, 2.0]), "b": [np.array([3.0])]}).tolist()
         [1.0, 2.0, 3.0]
         """
-        target = zeros(self.axis, self.dtype) if out is None else out
+        target: Any = zeros(self.axis, self.dtype) if out is None else out
+        if not isinstance(target, np.ndarray):
+            msg = f"out must be an array of {self.axis.size} elements, not a {type(out).__name__}"
+            raise LengthError(msg)
         flat = strip(target)
-        if isinstance(target, Labelled) and target.axis != self.axis:
+        if isinstance(target, Labelled) and target.axis not in (None, self.axis):
             msg = f"out has another axis than the model: {self.axis.difference(target.axis)}"
             raise AxisMismatchError(msg)
         if flat.shape != (self.axis.size,):
             raise _wrong_length(self.axis, flat.shape)
         pieces: list[Any] = []
         for site, array in self._agreeing(tree):
-            if array.dtype != flat.dtype and not np.can_cast(array.dtype, flat.dtype, "safe"):
+            # What the model holds goes in as it did when the vector was made.
+            casting: Literal["same_kind", "safe"]
+            casting = "same_kind" if array.dtype == site.dtype else "safe"
+            if array.dtype != flat.dtype and not np.can_cast(array.dtype, flat.dtype, casting):
                 path = format_path(site.names)
                 msg = f"`{path}` is {array.dtype}, which {flat.dtype} does not hold exactly"
                 raise PromotionError(msg)
@@ -230,7 +267,7 @@ class Restructure(Generic[M]):
         >>> restructure.pullback({"a": [1.0, 0.0], "b": [10.0, 10.0]}).tolist()
         [11.0, 10.0, 0.0]
         """
-        gradient = zeros(self.axis, self.dtype if dtype is None else dtype)
+        gradient = zeros(self.axis, self.dtype if dtype is None else native(np.dtype(dtype)))
         flat = strip(gradient)
         for site, piece in self._reader.read(cotangents, partial=True):
             if piece.dtype != flat.dtype and not np.can_cast(piece.dtype, flat.dtype, "same_kind"):
@@ -273,7 +310,7 @@ def _same_values(one: Any, two: Any) -> bool:
 
 def _wrong_length(axis: Axis, shape: tuple[int, ...]) -> LengthError:
     paths = list(axis.paths())
-    ends = f" (`{paths[0]}` to `{paths[-1]}`)" if paths else ""
+    ends = f", `{paths[0]}` to `{paths[-1]}`" if len(paths) > 1 else ""
     return LengthError(
         f"the model has {axis.size} parameters{ends}, so it takes arrays of shape ({axis.size},), "
         f"not {tuple(shape)}"

@@ -6,7 +6,16 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from componentvec.arrays import ComponentVector, Layout, NamedTree, fill, lay_out, named_tree
+from componentvec.arrays import (
+    ComponentVector,
+    Labelled,
+    Layout,
+    NamedTree,
+    fill,
+    lay_out,
+    named_tree,
+    strip,
+)
 from componentvec.axis import Leaf
 from componentvec.backends import dtype_of, is_array, is_inexact
 from componentvec.params._plan import Cut, Plan, Step
@@ -34,7 +43,7 @@ def trainables_nt(
         The model. It is not changed.
     sharing : {"alias", "reject", "copy"}, optional
         What happens to parameters that share memory: one slot for all (default), an error, or a
-        slot each.
+        slot each. For "copy", pass it to `ComponentVector` too, which keeps ties by default.
 
     Returns
     -------
@@ -123,7 +132,7 @@ def destructure(
 
 
 def _take_apart(model: object, sharing: SharingPolicy) -> tuple[NamedTree, Plan, Layout]:
-    listed = walk(model)
+    listed = [_plain(entry) for entry in walk(model, keep_shared=sharing != "copy")]
     if isinstance(listed[-1], Item) and _is_parameter(listed[-1].value):
         # A model that is one array: it gets a name, and no container.
         listed = [listed[-1]._replace(names=("_1",))]
@@ -131,6 +140,13 @@ def _take_apart(model: object, sharing: SharingPolicy) -> tuple[NamedTree, Plan,
     parameters = _named(listed, kept)
     layout = lay_out(parameters, sharing)
     return parameters, _plan(listed, kept, layout), layout
+
+
+def _plain(entry: Item | Container) -> Item | Container:
+    """Take a labelled vector in a model for what it is there: an array."""
+    if isinstance(entry, Item) and isinstance(entry.value, Labelled):
+        return entry._replace(value=strip(entry.value))
+    return entry
 
 
 def _is_parameter(value: object) -> bool:

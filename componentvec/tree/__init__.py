@@ -1,7 +1,13 @@
 """Containers: how they come apart into named parts, and how they go back together."""
 
 from componentvec.tree._containers import Parts, named_children, take_apart
-from componentvec.tree._rebuild import Rebuild, RebuildDict, RebuildList, RebuildTuple
+from componentvec.tree._rebuild import (
+    Rebuild,
+    RebuildDict,
+    RebuildList,
+    RebuildTuple,
+    same_value,
+)
 from componentvec.tree._walk import Container, Item, walk
 
 __all__ = [
@@ -13,6 +19,7 @@ __all__ = [
     "RebuildList",
     "RebuildTuple",
     "named_children",
+    "same_value",
     "take_apart",
     "walk",
 ]

@@ -12,13 +12,56 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-__all__ = ["Rebuild", "RebuildDict", "RebuildList", "RebuildObject", "RebuildProxy", "RebuildTuple"]
+__all__ = [
+    "Rebuild",
+    "RebuildDict",
+    "RebuildList",
+    "RebuildObject",
+    "RebuildProxy",
+    "RebuildTuple",
+    "same_value",
+]
 
 Rebuild: TypeAlias = Callable[[Sequence[Any]], Any]
 """Takes the new parts, in order, and gives the container."""
 
-Attributes: TypeAlias = tuple[tuple[str, Any], ...]
-"""Further instance attributes, carried by reference."""
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Attributes:
+    """Further instance attributes, carried by reference."""
+
+    items: tuple[tuple[str, Any], ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Attributes) or len(self.items) != len(other.items):
+            return False
+        return all(
+            name == other_name and same_value(value, other_value)
+            for (name, value), (other_name, other_value) in zip(
+                self.items, other.items, strict=True
+            )
+        )
+
+    def __hash__(self) -> int:
+        return hash(tuple(name for name, _ in self.items))
+
+
+def same_value(one: Any, two: Any) -> bool:
+    """Tell whether two statics are interchangeable: one object, or equal in type and value.
+
+    Arrays, whose ``==`` has no one answer, are compared by dtype, shape and bytes.
+    """
+    if one is two:
+        return True
+    if type(one) is not type(two):
+        return False
+    if all(hasattr(one, name) for name in ("dtype", "shape", "tobytes")):
+        same_kind = (one.dtype, one.shape) == (two.dtype, two.shape)
+        return same_kind and bool(one.tobytes() == two.tobytes())
+    try:
+        return bool(one == two) or bool(one != one and two != two)  # nan
+    except (TypeError, ValueError):
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +70,7 @@ class RebuildDict:
 
     cls: type[dict[Any, Any]]
     keys: tuple[Any, ...]
-    attributes: Attributes = ()
+    attributes: Attributes = Attributes()
     default_factory: Callable[[], Any] | None = None
 
     def __call__(self, parts: Sequence[Any]) -> Any:
@@ -59,7 +102,7 @@ class RebuildList:
     """A list of any class."""
 
     cls: type[list[Any]]
-    attributes: Attributes = ()
+    attributes: Attributes = Attributes()
 
     def __call__(self, parts: Sequence[Any]) -> Any:
         if self.cls is list:
@@ -74,7 +117,7 @@ class RebuildTuple:
     """A tuple of any class, named tuples included."""
 
     cls: type[tuple[Any, ...]]
-    attributes: Attributes = ()
+    attributes: Attributes = Attributes()
 
     def __call__(self, parts: Sequence[Any]) -> Any:
         if self.cls is tuple:
@@ -88,17 +131,17 @@ class RebuildObject:
 
     cls: type
     fields: tuple[str, ...]
-    attributes: Attributes = ()
+    attributes: Attributes = Attributes()
 
     def __call__(self, parts: Sequence[Any]) -> Any:
         made: Any = object.__new__(self.cls)
         state = dict(zip(self.fields, parts, strict=True))
         if hasattr(made, "__dict__") and not _slots_of(self.cls):
-            made.__dict__.update(self.attributes)
+            made.__dict__.update(self.attributes.items)
             made.__dict__.update(state)
             return made
         # object's own method: frozen dataclasses refuse theirs.
-        for name, value in (*self.attributes, *state.items()):
+        for name, value in (*self.attributes.items, *state.items()):
             object.__setattr__(made, name, value)
         return made
 
@@ -112,7 +155,7 @@ def _slots_of(cls: type) -> bool:
 
 
 def _with_attributes(made: Any, attributes: Attributes) -> Any:
-    for name, value in attributes:
+    for name, value in attributes.items:
         object.__setattr__(made, name, value)
     return made
 
@@ -120,4 +163,4 @@ def _with_attributes(made: Any, attributes: Attributes) -> Any:
 def attributes_of(container: object, leave_out: Set[str] = frozenset()) -> Attributes:
     """List the instance attributes that are not among `leave_out`."""
     state = getattr(container, "__dict__", {})
-    return tuple((name, value) for name, value in state.items() if name not in leave_out)
+    return Attributes(tuple((n, value) for n, value in state.items() if n not in leave_out))

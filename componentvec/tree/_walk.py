@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from componentvec.errors import SharingError
-from componentvec.names import format_path
+from componentvec.names import quoted
 from componentvec.tree._containers import Parts, Rebuild, take_apart
 
 __all__ = ["Container", "Item", "walk"]
@@ -37,13 +37,20 @@ class Container(NamedTuple):
 
 class _Open(NamedTuple):
     names: tuple[str, ...]
-    identity: int
+    value: object
     parts: Parts
     places: list[int]
 
 
-def walk(model: object) -> list[Item | Container]:
+def walk(model: object, *, keep_shared: bool = True) -> list[Item | Container]:
     """List everything in a model, parts before containers; the model itself is last.
+
+    Parameters
+    ----------
+    model : object
+        Nested containers.
+    keep_shared : bool, optional
+        Whether a container met twice is listed once, or once per path.
 
     Raises
     ------
@@ -51,7 +58,8 @@ def walk(model: object) -> list[Item | Container]:
         When a container holds itself.
     """
     listed: list[Item | Container] = []
-    done: dict[int, int] = {}
+    # With each place the object: an id means nothing once its object is gone.
+    done: dict[int, tuple[int, object]] = {}
     stack: list[_Open] = []
     open_now: dict[int, tuple[str, ...]] = {}
 
@@ -59,23 +67,23 @@ def walk(model: object) -> list[Item | Container]:
         """List `value` or open it; gives its place when that is known at once."""
         if id(value) in open_now:
             msg = (
-                f"`{format_path(names)}` is the container at `{format_path(open_now[id(value)])}` "
-                "again (a cycle), which no flat vector can hold; break it or make that part static"
+                f"{quoted(names)} is {quoted(open_now[id(value)])} again; a cycle has no end, so "
+                "no vector can hold it"
             )
             raise SharingError(msg)
         if id(value) in done:
-            return done[id(value)]
+            return done[id(value)][0]
         parts = take_apart(value)
         if parts is None:
             listed.append(Item(names, value))
             return len(listed) - 1
-        stack.append(_Open(names, id(value), parts, []))
+        stack.append(_Open(names, value, parts, []))
         open_now[id(value)] = names
         return None
 
     enter(model, ())
     while stack:
-        names, identity, parts, places = stack[-1]
+        names, value, parts, places = stack[-1]
         if len(places) < len(parts.names):
             name = parts.names[len(places)]
             place = enter(parts.values[len(places)], (*names, name))
@@ -83,10 +91,10 @@ def walk(model: object) -> list[Item | Container]:
                 places.append(place)
             continue
         stack.pop()
-        del open_now[identity]
+        del open_now[id(value)]
         listed.append(Container(names, parts.names, tuple(places), parts.rebuild))
-        if parts.values:  # the empty tuple is one object everywhere
-            done[identity] = len(listed) - 1
+        if keep_shared and (type(value) is not tuple or value):  # () is one object everywhere
+            done[id(value)] = (len(listed) - 1, value)
         if stack:
             stack[-1].places.append(len(listed) - 1)
     return listed
