@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import json
 import keyword
+import operator
 import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import SupportsIndex
 
 from componentvec.errors import LabelError
 
-__all__ = ["RESERVED_NAMES", "Path", "format_path", "is_attribute", "parse_path", "path", "quoted"]
+__all__ = [
+    "RESERVED_NAMES",
+    "Path",
+    "format_path",
+    "is_attribute",
+    "parse_path",
+    "path",
+    "plain_name",
+    "quoted",
+]
 
 # Public names of numpy.ndarray (2.0 to 2.4), and the one that componentvec adds. A component may
 # have such a name, but `v.T` is the transpose: it is reached as `v["T"]` and printed that way.
@@ -71,6 +82,11 @@ def format_path(names: Iterable[str | int]) -> str:
     return text.removeprefix(".")
 
 
+def plain_name(name: str) -> str:
+    """Give a name as an exact str; members of string enums and NumPy strings print otherwise."""
+    return name if type(name) is str else str.__str__(name)
+
+
 def quoted(names: Iterable[str | int], root: str = "the model") -> str:
     """Write a path for a message: between backticks, or what `root` says for the empty path."""
     text = format_path(names)
@@ -120,15 +136,20 @@ def path(*keys: str | int) -> Path:
     >>> print(v[cv.path("b", 0)])
     3.0
     """
-    for key in keys:
-        if type(key) is not str and type(key) is not int:
-            msg = f"a path is made of names and integers, not {key!r}"
-            raise LabelError(msg)
-    return Path(keys)
+    return Path(tuple(_as_key(key) for key in keys))
+
+
+def _as_key(key: object) -> str | int:
+    if isinstance(key, str):
+        return plain_name(key)
+    if isinstance(key, SupportsIndex) and not isinstance(key, bool):
+        return operator.index(key)
+    msg = f"a path is made of names and integers, not {key!r}"
+    raise LabelError(msg)
 
 
 _STEP = re.compile(
-    r"""(?P<dot>\.)?(?P<name>[^\W\d]\w*)          # layers, .weight
+    r"""(?P<dot>\.)?(?P<name>[^.\[\]"\s]+)        # layers, .weight
       | \[(?P<quoted>"(?:[^"\\]|\\.)*")\]         # ["we.ird"]
       | \[(?P<index>\d+(?:,\s*\d+)*)\]            # [0,2]
     """,
@@ -149,13 +170,19 @@ def parse_path(text: str) -> tuple[str | int, ...]:
     while position < len(text):
         step = _STEP.match(text, position)
         if step is None or bool(step["dot"]) != bool(step["name"] and keys):
-            msg = f'{text!r} is not a path; write it like `a.b`, `a["b c"]` or cv.path(...)'
-            raise LabelError(msg)
+            raise _no_path(text)
         if step["name"]:
             keys.append(step["name"])
         elif step["quoted"]:
-            keys.append(json.loads(step["quoted"]))
+            try:
+                keys.append(json.loads(step["quoted"], strict=False))
+            except ValueError:
+                raise _no_path(text) from None
         else:
             keys.extend(int(digits) for digits in step["index"].split(","))
         position = step.end()
     return tuple(keys)
+
+
+def _no_path(text: str) -> LabelError:
+    return LabelError(f'{text!r} is not a path; write it like `a.b`, `a["b c"]` or cv.path(...)')

@@ -20,10 +20,10 @@ from componentvec.typing import PromotionPolicy, Shape
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
-__all__ = ["Weak", "buffer_dtype", "weak_to_array"]
+__all__ = ["WEAK_SAMPLES", "Weak", "buffer_dtype", "weak_to_array"]
 
 _RANK = {"": -1, "b": 0, "i": 1, "f": 2, "c": 3}
-_WEAK_SAMPLES = {"b": (False,), "i": (0,), "f": (1.0,), "c": (1j,)}
+WEAK_SAMPLES = {"": (), "b": (False,), "i": (0,), "f": (1.0,), "c": (1j,)}
 _WEAK_KINDS = {"b": np.bool_, "i": np.int64, "f": np.float64, "c": np.complex128}
 
 
@@ -38,8 +38,7 @@ class Weak(NamedTuple):
 
     def fits(self, dtype: np.dtype[Any]) -> bool:
         """Tell whether a dtype is of a kind that takes these numbers, if they are not too large."""
-        sample = _WEAK_SAMPLES[self.kind][0]
-        return bool(np.result_type(dtype, sample) == dtype)
+        return bool(np.result_type(dtype, *WEAK_SAMPLES[self.kind]) == dtype)
 
 
 def buffer_dtype(
@@ -88,7 +87,7 @@ def buffer_dtype(
         common = np.result_type(*holders)
     else:
         (common,) = holders
-    promoted = np.result_type(common, *_WEAK_SAMPLES.get(weak_kind, ()))
+    promoted = np.result_type(common, *WEAK_SAMPLES[weak_kind])
     if promoted != common and policy == "reject":
         place = next(
             p for p, leaf in enumerate(leaves) if isinstance(leaf, Weak) and leaf.kind == weak_kind

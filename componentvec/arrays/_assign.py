@@ -148,11 +148,12 @@ def _by_name(names: Names, value: Any) -> dict[Any, Any] | None:
     return named_children(value)
 
 
-def _numbers(names: Names, value: Any) -> Weak | None:
+def _numbers(names: Names, value: Any) -> Any:
     try:
         return numbers(value)
     except ValueError:
-        msg = f"`{format_path(names)}` was given a list of numbers that is not rectangular"
+        path = format_path(names)
+        msg = f"`{path}` was given numbers that are not rectangular, or of several dtypes"
         raise LengthError(msg) from None
 
 
@@ -167,7 +168,7 @@ def _copy(target: Any, value: Any, names: Names) -> None:
     weak = None if isinstance(value, (np.ndarray, float)) else _numbers(names, value)
     if weak is None and type(value) is float and target.dtype != np.float64:
         weak = _numbers(names, value)
-    if weak is not None and weak.fits(target.dtype):
+    if isinstance(weak, Weak) and weak.fits(target.dtype):
         value = weak_to_array(weak, names, target.dtype)
     try:
         np.copyto(target, value, casting="same_kind")

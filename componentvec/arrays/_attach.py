@@ -7,6 +7,7 @@ memory goes the moment its last name does.
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -67,10 +68,12 @@ def strip_all(value: Any, found: list[Labelled]) -> Any:
     if hasattr(value, "_cv_state"):
         found.append(value)
         return value._cv_state[1]
-    kind = type(value)
-    if kind is tuple or kind is list:
-        return kind(strip_all(item, found) for item in value)
-    if kind is dict:
+    # Whatever NumPy looks for vectors in: one left inside would bring the call back here for ever.
+    if isinstance(value, tuple):
+        return tuple([strip_all(item, found) for item in value])
+    if isinstance(value, (list, deque)):
+        return [strip_all(item, found) for item in value]
+    if isinstance(value, dict):
         return {key: strip_all(item, found) for key, item in value.items()}
     return value
 

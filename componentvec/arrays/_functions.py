@@ -60,7 +60,7 @@ def apply_function(
     if function in ELEMENTWISE:
         axis = agreed_axis(vectors)
     elif function in LIKE:
-        axis = _like_axis(function, args, options)
+        axis = _like_axis(function, args, options, agreed_axis(vectors))
     else:
         axis = None
     result = function(*plain_args, **plain_options)
@@ -75,9 +75,11 @@ def apply_function(
     return attach(cls, result, axis)
 
 
-def _like_axis(function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+def _like_axis(
+    function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any], axis: Any
+) -> Any:
     prototype: Any = args[0] if args else options.get("a", options.get("prototype"))
     keeps_class = options.get("subok", function is not np.copy)
     if not keeps_class or options.get("shape") is not None or not hasattr(prototype, "_cv_state"):
         return None
-    return prototype._cv_state[0]
+    return axis

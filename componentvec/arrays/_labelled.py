@@ -20,7 +20,7 @@ from componentvec.arrays._ufuncs import apply_ufunc
 from componentvec.axis import Axis, Branch
 from componentvec.display import describe
 from componentvec.errors import LabelError
-from componentvec.names import RESERVED_NAMES, Path, is_attribute
+from componentvec.names import Path, is_attribute
 
 if TYPE_CHECKING:
     _Base = np.ndarray[Any, np.dtype[Any]]
@@ -92,10 +92,11 @@ class Labelled(_Base):
             object.__setattr__(self, name, value)
             return
         child = axis.children.get(name)
-        owned = name in RESERVED_NAMES or hasattr(type(self), name)
+        owned = any(name in vars(base) for base in type(self).__mro__)
         if child is not None and not owned:
-            if value is not self.__dict__.get(name):  # `v.a += 1` has already written
+            if value is None or value is not self.__dict__.get(name):
                 assign(self, (name,), child, value)
+            # else `v.a += 1`, which has written already and now stores what it wrote to
         elif child is not None:
             msg = f'v.{name} is an attribute of the array itself; use v["{name}"] = ... instead'
             raise LabelError(msg)
@@ -127,6 +128,12 @@ class Labelled(_Base):
             elif isinstance(value, Mapping):
                 assign(self, (), Branch(slice(0, axis.size), axis, 0), value)
                 return
+        if _is_names(key):
+            msg = (
+                f"v[{key!r}] = ... : assign one component at a time, or a mapping to v[:] to write "
+                "several"
+            )
+            raise LabelError(msg)
         self._cv_state[1][_position(self, key)] = strip(value)
 
     def __iter__(self) -> Iterator[Any]:
@@ -195,11 +202,15 @@ def _get(vector: Any, key: Any) -> Any:
     if isinstance(key, tuple) and len(key) == 1 and isinstance(key[0], (str, Path, list)):
         return vector[key[0]]
     if axis is not None:
-        if isinstance(key, list) and key and all(isinstance(name, (str, Path)) for name in key):
+        if _is_names(key):
             return _select(vector, key)
         if _is_whole(key):
             return same_place(vector, plain[:])
     return plain[_position(vector, key)]
+
+
+def _is_names(key: Any) -> bool:
+    return isinstance(key, list) and bool(key) and all(isinstance(k, (str, Path)) for k in key)
 
 
 def _is_whole(key: Any) -> bool:

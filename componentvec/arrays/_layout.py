@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -20,8 +20,8 @@ from componentvec.axis import (
 )
 from componentvec.backends import backend_name, is_numeric, on_device
 from componentvec.errors import DeviceError, LabelError, PromotionError, SharingError
-from componentvec.names import format_path, quoted
-from componentvec.promotion import Weak
+from componentvec.names import format_path, plain_name, quoted
+from componentvec.promotion import WEAK_SAMPLES, Weak
 from componentvec.sharing import Link, find_ties
 from componentvec.tree import named_children
 from componentvec.typing import SharingPolicy
@@ -95,39 +95,57 @@ def lay_out(
     return Layout(Axis.from_records(records), leaves, names)
 
 
-def numbers(value: object) -> Weak | None:
-    """Read a Python number, or nested lists of numbers, as one weak leaf; None for anything else.
+def numbers(value: object) -> Weak | np.ndarray[Any, Any] | None:
+    """Read a number, or nested lists of numbers, as one leaf; None for anything else.
+
+    Python numbers make a weak leaf; with NumPy scalars among them it is an array of their dtype.
 
     Raises
     ------
     ValueError
-        When the lists are ragged.
+        When the lists are ragged, or hold NumPy scalars of several dtypes.
     """
     if isinstance(value, np.generic):
         return None
     if isinstance(value, (bool, int, float, complex)):
         return Weak(value, (), _kind(value))
-    if not isinstance(value, (list, tuple)) or hasattr(value, "_fields") or not value:
+    if not _is_sequence(value):
         return None
     kind = ""
-    pending: list[Any] = [value]
+    strong: set[np.dtype[Any]] = set()
+    open_now = {id(value)}
+    pending: list[tuple[int, Iterator[Any]]] = [(id(value), iter(value))]
     while pending:
-        item = pending.pop()
-        if isinstance(item, (list, tuple)) and not hasattr(item, "_fields"):
-            pending.extend(item)
-        elif isinstance(item, (bool, int, float, complex)) and not isinstance(item, np.generic):
+        item = next(pending[-1][1], pending)
+        if item is pending:
+            open_now.remove(pending.pop()[0])
+        elif _is_sequence(item):
+            if id(item) in open_now:
+                return None  # holds itself: for the walk to refuse
+            open_now.add(id(item))
+            pending.append((id(item), iter(item)))
+        elif isinstance(item, np.generic):
+            strong.add(item.dtype)
+        elif isinstance(item, (bool, int, float, complex)):
             kind = max(kind, _kind(item), key="bifc".find)
         else:
             return None
+    if len(strong) > 1:
+        msg = f"NumPy scalars of {len(strong)} dtypes in one list"
+        raise ValueError(msg)
+    if strong:
+        (dtype,) = strong
+        return np.asarray(value, dtype=np.result_type(dtype, *WEAK_SAMPLES[kind]))
     return Weak(value, np.shape(value), kind) if kind else None
 
 
+def _is_sequence(value: object) -> TypeGuard[Sequence[Any]]:
+    return isinstance(value, (list, tuple)) and not hasattr(value, "_fields")
+
+
 def _kind(value: object) -> str:
-    return next(
-        k
-        for t, k in ((bool, "b"), (int, "i"), (float, "f"), (complex, "c"))
-        if isinstance(value, t)
-    )
+    kinds = {bool: "b", int: "i", float: "f", complex: "c"}
+    return next(kind for number, kind in kinds.items() if isinstance(value, number))
 
 
 def _collect(components: Any, more: Mapping[str, Any], sharing: SharingPolicy) -> _Collected:
@@ -138,7 +156,7 @@ def _collect(components: Any, more: Mapping[str, Any], sharing: SharingPolicy) -
         components = {**given, **more}
     out = _Collected([], [], [], [], {})
     leaving = object()
-    open_now: dict[int, Names] = {}
+    open_now: dict[int, tuple[Names, Any]] = {}  # the object keeps its id from being used again
     pending: list[tuple[Any, Names]] = [(components, ())]
     while pending:
         value, names = pending.pop()
@@ -162,11 +180,11 @@ def _collect(components: Any, more: Mapping[str, Any], sharing: SharingPolicy) -
             continue
         if id(value) in open_now:
             msg = (
-                f"{quoted(names)} is {quoted(open_now[id(value)], 'the mapping itself')} again; a "
-                "cycle has no end, so no vector can hold it"
+                f"{quoted(names)} is {quoted(open_now[id(value)][0], 'the mapping itself')} again; "
+                "a cycle has no end, so no vector can hold it"
             )
             raise SharingError(msg)
-        open_now[id(value)] = names
+        open_now[id(value)] = (names, value)
         out.records.append(GroupRecord(names[-1] if names else "", len(children)))
         pending.append((leaving, ()))
         pending.extend((item, (*names, name)) for name, item in reversed(children.items()))
@@ -190,11 +208,11 @@ def _children(value: Any, names: Names) -> dict[str, Any] | None:
                 where = f"`{format_path(names)}`" if names else "the mapping"
                 msg = f"component names are strings; {where} has the key {key!r}"
                 raise LabelError(msg)
-        return dict(value)
+        return {plain_name(key): value[key] for key in value}
     try:
         plain_numbers = numbers(value) is not None
     except ValueError:
-        msg = f"`{format_path(names)}` is a list of numbers that is not rectangular"
+        msg = f"{quoted(names)} is a list of numbers that is not rectangular, or of several dtypes"
         raise PromotionError(msg) from None
     children = None if plain_numbers else named_children(value)
     if children is not None:

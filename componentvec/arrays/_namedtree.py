@@ -15,7 +15,7 @@ from componentvec.axis import View
 from componentvec.errors import LabelError
 from componentvec.names import format_path
 from componentvec.sharing import find_ties
-from componentvec.tree import Container, Item, walk
+from componentvec.tree import Container, Item, RebuildTuple, walk
 
 __all__ = ["NamedTree", "named_tree"]
 
@@ -143,9 +143,7 @@ _Site = tuple[int, tuple[int, ...] | None, View | None]
 def _pickle(tree: NamedTree) -> tuple[Any, ...]:
     listed = walk(tree)
     items = [entry for entry in listed if isinstance(entry, Item)]
-    nodes = tuple(
-        (entry.parts, entry.places) if isinstance(entry, Container) else None for entry in listed
-    )
+    nodes = tuple(_node(entry) for entry in listed)
     leaves = [item.value for item in items]
     names = [item.names for item in items]
     links = find_ties(leaves, names, "alias", refuse_overlap=False)
@@ -165,6 +163,13 @@ def _pickle(tree: NamedTree) -> tuple[Any, ...]:
     return nodes, arrays, sites
 
 
+def _node(entry: Item | Container) -> tuple[Any, tuple[int, ...]] | None:
+    if isinstance(entry, Item):
+        return None
+    is_tree = isinstance(entry.rebuild, RebuildTuple) and issubclass(entry.rebuild.cls, NamedTree)
+    return (entry.parts if is_tree else entry.rebuild), entry.places
+
+
 def _unpickle(nodes: Any, arrays: list[Any], sites: list[_Site]) -> NamedTree:
     shown: dict[_Site, Any] = {}
     leaves: Iterator[Any] = iter([_show(arrays, site, shown) for site in sites])
@@ -174,7 +179,8 @@ def _unpickle(nodes: Any, arrays: list[Any], sites: list[_Site]) -> NamedTree:
             made.append(next(leaves))
         else:
             parts, places = node
-            made.append(named_tree(parts, [made[place] for place in places]))
+            values = [made[place] for place in places]
+            made.append(named_tree(parts, values) if isinstance(parts, tuple) else parts(values))
     tree: NamedTree = made[-1]
     return tree
 

@@ -200,7 +200,8 @@ def wrap(cls: type[V], flat: Any, axis: Axis, dtype: DTypeLike | None = None) ->
     if not is_numeric(flat.dtype):
         msg = f"the array has dtype {flat.dtype}; a vector holds numbers only"
         raise PromotionError(msg)
-    vector: V = attach(cls, flat, axis)
+    # A view of it: whoever owns the array may give it another shape later.
+    vector: V = attach(cls, flat.view(), axis)
     return vector
 
 

@@ -6,6 +6,7 @@ group's axis count from the group's own start.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
@@ -96,7 +97,12 @@ class Axis:
     _announced: bool
     _elements: Elements | None
 
-    def __new__(cls, shapes: Mapping[str, object] | None = None, /, **more: object) -> Self:
+    def __new__(cls, shapes: Any = None, /, **more: object) -> Self:
+        if shapes is not None and not isinstance(shapes, Mapping):
+            msg = (
+                f"an Axis is made of a mapping of names to shapes, not of a {type(shapes).__name__}"
+            )
+            raise LabelError(msg)
         twice = more.keys() & (shapes or {}).keys()
         if twice:
             msg = f"component name {min(twice)!r} occurs twice"
@@ -184,6 +190,8 @@ class Axis:
         ------
         ValueError
             When the text is of another format or does not describe an axis.
+        LabelError
+            When a name occurs twice.
         """
         return cls.from_records(records_from_json(text), warn=False)
 
@@ -327,7 +335,7 @@ class Axis:
         IndexError
             When the position is not in ``0..size``.
         """
-        names, index = self._element_at(position)
+        names, index = self._element_at(operator.index(position))
         return format_path((*names, *index))
 
     def path(self, position: int) -> Path:
@@ -338,7 +346,7 @@ class Axis:
         IndexError
             When the position is not in ``0..size``.
         """
-        names, index = self._element_at(position)
+        names, index = self._element_at(operator.index(position))
         return Path((*names, *index))
 
     def labels(self) -> Iterator[str]:

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 from componentvec.axis._intern import Structure, intern
 from componentvec.axis._nodes import Branch, Leaf
 from componentvec.axis._records import GroupRecord, LeafRecord, Record, Tie
-from componentvec.axis._strides import view_fits
+from componentvec.axis._strides import View, simplify_view, view_fits
 from componentvec.errors import LabelError, ShadowedNameWarning
-from componentvec.names import RESERVED_NAMES, format_path
+from componentvec.names import RESERVED_NAMES, format_path, plain_name
 from componentvec.typing import Shape
 
 if TYPE_CHECKING:
@@ -101,6 +101,9 @@ def build(records: Sequence[Record], assemble: Assemble) -> Axis:
     waiting = list(reversed(records))
     while waiting and finished is None:
         record = waiting.pop()
+        record = (
+            record._replace(name=_exact(record.name)) if type(record.name) is not str else record
+        )
         if stack:
             _check_name(stack, record.name)
         if isinstance(record, GroupRecord):
@@ -119,6 +122,13 @@ def build(records: Sequence[Record], assemble: Assemble) -> Axis:
     return finished
 
 
+def _exact(name: object) -> str:
+    if isinstance(name, str):
+        return plain_name(name)
+    msg = f"component names are strings, not {name!r}"
+    raise LabelError(msg)
+
+
 def _check_name(stack: list[_OpenGroup], name: str) -> None:
     if name in stack[-1].children:
         msg = f"component name `{_path_of(stack, name)}` occurs twice"
@@ -135,7 +145,7 @@ def _place(record: LeafRecord, stack: list[_OpenGroup], slots: _Slots) -> None:
     group = stack[-1]
     group.waiting -= 1
     if storage is not None:
-        view = tie.view if tie else None
+        view = _checked_view(tie, shape, prod(shape), _path_of(stack, name)) if tie else None
         group.children[name] = Leaf(slice(0, 0), shape, view, None, False, storage)
         group.content.append((name, shape, None))
         group.outsiders.append(None)
@@ -150,15 +160,19 @@ def _place(record: LeafRecord, stack: list[_OpenGroup], slots: _Slots) -> None:
             slots.paths[slot] = _path_of(stack, name)
         identity: Any = (name, shape)
     else:
-        slot, view = tie
-        _check_tie(tie, shape, _path_of(stack, name), slots)
+        slot, path = tie.slot, _path_of(stack, name)
+        if not 0 <= slot < len(slots.spans):
+            msg = f"`{path}` is tied to slot {slot}, which does not come before it"
+            raise ValueError(msg)
+        size = slots.spans[slot].stop - slots.spans[slot].start
+        view = _checked_view(tie, shape, size, path)
         identity = (name, shape, slot - group.slot, view)
         group.tied = True
 
     span = slots.spans[slot]
     outside = slot < group.slot
     if outside:
-        group.outsiders.append(tie)
+        group.outsiders.append(Tie(slot, view))
         identity = (name, shape, None)
         storage = slots.paths[slot]
     local = slice(span.start - group.start, span.stop - group.start)
@@ -166,15 +180,12 @@ def _place(record: LeafRecord, stack: list[_OpenGroup], slots: _Slots) -> None:
     group.content.append(identity)
 
 
-def _check_tie(tie: Tie, shape: Shape, path: str, slots: _Slots) -> None:
-    if not 0 <= tie.slot < len(slots.spans):
-        msg = f"`{path}` is tied to slot {tie.slot}, which does not come before it"
-        raise ValueError(msg)
-    span = slots.spans[tie.slot]
-    size = span.stop - span.start
+def _checked_view(tie: Tie, shape: Shape, size: int, path: str) -> View | None:
+    """Give the one spelling of a tie's view; refuse one that does not cover its slot."""
     if prod(shape) != size or (tie.view and not view_fits(shape, tie.view, size)):
         msg = f"`{path}` of shape {shape} does not cover its slot of {size} elements exactly once"
         raise ValueError(msg)
+    return simplify_view(shape, tie.view) if tie.view else None
 
 
 def _close(group: _OpenGroup, slots: _Slots, assemble: Assemble, *, is_root: bool) -> Axis:

@@ -40,7 +40,7 @@ def _kind(child: Leaf | Branch) -> str:
 
 def _place(leaf: Leaf) -> str:
     if leaf.outside:
-        return f"stored at `{leaf.storage}`"
+        return "stored outside"
     if leaf.canonical:
         return "stored here"
     return f"tied to slot {leaf.slot}" + (f" through {leaf.view}" if leaf.view else "")

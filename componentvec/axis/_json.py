@@ -46,9 +46,12 @@ def records_from_json(text: str) -> list[Record]:
     ValueError
         When the text is no JSON, of an unknown version, or not made of such nodes.
     """
-    document = json.loads(text)
+    try:
+        document = json.loads(text)
+    except RecursionError:
+        document = None
     version = document.get("componentvec.axis") if isinstance(document, dict) else None
-    if version != FORMAT_VERSION:
+    if type(version) is not int or version != FORMAT_VERSION:
         msg = f"expected an axis of format version {FORMAT_VERSION}, found version {version!r}"
         raise ValueError(msg)
     nodes = document.get("nodes")

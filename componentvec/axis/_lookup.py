@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from componentvec.axis._nodes import Branch, Leaf
 from componentvec.axis._strides import c_strides
@@ -15,8 +16,11 @@ from componentvec.typing import Shape
 __all__ = ["Elements", "indices", "resolve"]
 
 
-def resolve(root: Branch, path: str | Path) -> tuple[tuple[str | int, ...], Leaf | Branch]:
+def resolve(root: Branch, path: Any) -> tuple[tuple[str | int, ...], Leaf | Branch]:
     """Find a component below `root`; see `Axis.resolve`."""
+    if not isinstance(path, (str, Path)):
+        msg = f"a path is a string or cv.path(...), not {path!r}"
+        raise LabelError(msg)
     found: Leaf | Branch = root
     names: list[str | int] = []
     keys: tuple[str | int, ...] = (path,) if isinstance(path, str) else path.keys

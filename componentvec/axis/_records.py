@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from componentvec.axis._strides import View
-from componentvec.errors import LabelError
+from componentvec.errors import LabelError, SharingError
+from componentvec.names import quoted
 from componentvec.typing import Shape
 
 __all__ = ["GroupRecord", "LeafRecord", "Record", "Tie", "records_from_shapes"]
@@ -45,6 +46,7 @@ class LeafRecord(NamedTuple):
 
 Record: TypeAlias = GroupRecord | LeafRecord
 
+Names: TypeAlias = tuple[str, ...]
 # What a user may write for the shape of a leaf; a mapping makes a group.
 ShapeTree: TypeAlias = Mapping[str, object]
 
@@ -63,25 +65,37 @@ def records_from_shapes(shapes: ShapeTree) -> list[Record]:
         When a name is not a string or a shape is not a shape.
     """
     records: list[Record] = [GroupRecord("", len(shapes))]
-    waiting: list[tuple[Any, object]] = [*shapes.items()][::-1]
+    leaving = object()
+    open_now: dict[int, tuple[Names, object]] = {id(shapes): ((), shapes)}
+    waiting: list[tuple[Any, Any]] = [((name,), value) for name, value in shapes.items()][::-1]
     while waiting:
-        name, value = waiting.pop()
+        names, value = waiting.pop()
+        if value is leaving:
+            open_now.popitem()
+            continue
+        name = names[-1]
         if not isinstance(name, str):
-            msg = f"component names are strings, not {name!r}"
+            where = f" in {quoted(names[:-1])}" if names[:-1] else ""
+            msg = f"component names are strings, not {name!r}{where}"
             raise LabelError(msg)
-        if isinstance(value, Mapping):
-            records.append(GroupRecord(name, len(value)))
-            waiting.extend(list(value.items())[::-1])
-        else:
-            records.append(LeafRecord(name, _as_shape(name, value)))
+        if not isinstance(value, Mapping):
+            records.append(LeafRecord(name, _as_shape(names, value)))
+            continue
+        if id(value) in open_now:
+            msg = f"{quoted(names)} is {quoted(open_now[id(value)][0], 'the axis itself')} again"
+            raise SharingError(msg)
+        open_now[id(value)] = (names, value)
+        records.append(GroupRecord(name, len(value)))
+        waiting.append(((), leaving))
+        waiting.extend([((*names, inner), shape) for inner, shape in value.items()][::-1])
     return records
 
 
-def _as_shape(name: str, value: object) -> Shape:
+def _as_shape(names: Names, value: object) -> Shape:
     extents = (value,) if isinstance(value, int) else value
     if isinstance(extents, Sequence) and not isinstance(extents, str):
         shape = tuple(extents)
         if all(type(extent) is int and extent >= 0 for extent in shape):
             return shape
-    msg = f"component {name!r}: expected a shape, an integer or a mapping, got {value!r}"
+    msg = f"{quoted(names)}: expected a shape, an integer or a mapping, got {value!r:.60}"
     raise LabelError(msg)

@@ -203,10 +203,10 @@ class Restructure(Generic[M]):
         >>> restructure.flatten({"a": np.array([1.0, 2.0]), "b": [np.array([3.0])]}).tolist()
         [1.0, 2.0, 3.0]
         """
-        target: Any = zeros(self.axis, self.dtype) if out is None else out
-        if not isinstance(target, np.ndarray):
+        if out is not None and not isinstance(out, np.ndarray):
             msg = f"out must be an array of {self.axis.size} elements, not a {type(out).__name__}"
             raise LengthError(msg)
+        target: Any = zeros(self.axis, self.dtype) if out is None else out
         flat = strip(target)
         if isinstance(target, Labelled) and target.axis not in (None, self.axis):
             msg = f"out has another axis than the model: {self.axis.difference(target.axis)}"

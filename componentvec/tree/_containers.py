@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from componentvec.errors import LabelError
+from componentvec.names import plain_name
 from componentvec.tree._rebuild import (
     Rebuild,
     RebuildDict,
@@ -59,6 +60,8 @@ def _split(value: Any) -> tuple[tuple[str, ...], tuple[Any, ...]] | None:
     if isinstance(value, dict):
         return _names(tuple(value)), tuple(value.values())
     if isinstance(value, tuple):
+        if hasattr(type(value), "n_sequence_fields"):
+            return None  # a record of the system's (time.gmtime()), made in C and by C only
         fields = getattr(value, "_fields", None)
         if fields is not None and len(fields) == len(value):
             return tuple(fields), tuple(value)
@@ -112,7 +115,7 @@ def _positions(count: int) -> tuple[str, ...]:
 
 def _names(keys: tuple[Any, ...]) -> tuple[str, ...]:
     """Name the keys of a mapping; keys that are no strings get a leading underscore."""
-    names = tuple(key if isinstance(key, str) else f"_{key}" for key in keys)
+    names = tuple(plain_name(key) if isinstance(key, str) else f"_{key}" for key in keys)
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
         clashing = [key for key, name in zip(keys, names, strict=True) if name == twice]

@@ -6,6 +6,7 @@ immutable, comparable and picklable, so that the plan of a model is too.
 
 from __future__ import annotations
 
+import functools
 from collections import OrderedDict
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
@@ -77,13 +78,13 @@ class RebuildDict:
         items = zip(self.keys, parts, strict=True)
         if self.cls is dict:
             return dict(items)
-        made = self.cls.__new__(self.cls)
+        made: Any = _new(self.cls)
         # dict's own method, so that a subclass' __setitem__ sees nothing; OrderedDict keeps its
         # order in its own.
         for key, part in items:
             _setter(self.cls)(made, key, part)
         if self.default_factory is not None:
-            made.default_factory = self.default_factory  # type: ignore[attr-defined]
+            made.default_factory = self.default_factory
         return _with_attributes(made, self.attributes)
 
 
@@ -107,7 +108,7 @@ class RebuildList:
     def __call__(self, parts: Sequence[Any]) -> Any:
         if self.cls is list:
             return list(parts)
-        made: list[Any] = self.cls.__new__(self.cls)
+        made = _new(self.cls)
         list.extend(made, parts)
         return _with_attributes(made, self.attributes)
 
@@ -134,14 +135,10 @@ class RebuildObject:
     attributes: Attributes = Attributes()
 
     def __call__(self, parts: Sequence[Any]) -> Any:
-        made: Any = object.__new__(self.cls)
-        state = dict(zip(self.fields, parts, strict=True))
-        if hasattr(made, "__dict__") and not _slots_of(self.cls):
-            made.__dict__.update(self.attributes.items)
-            made.__dict__.update(state)
-            return made
-        # object's own method: frozen dataclasses refuse theirs.
-        for name, value in (*self.attributes.items, *state.items()):
+        made = _with_attributes(_new(self.cls), self.attributes)
+        # object's own method: frozen dataclasses refuse theirs. Not __dict__: a field may be a slot
+        # or a property.
+        for name, value in zip(self.fields, parts, strict=True):
             object.__setattr__(made, name, value)
         return made
 
@@ -150,17 +147,40 @@ def _setter(cls: type[dict[Any, Any]]) -> Callable[[Any, Any, Any], None]:
     return OrderedDict.__setitem__ if issubclass(cls, OrderedDict) else dict.__setitem__
 
 
-def _slots_of(cls: type) -> bool:
-    return any("__slots__" in vars(base) and vars(base)["__slots__"] for base in cls.__mro__)
+def _new(cls: type) -> Any:
+    """Make an empty object by the constructor of its nearest built-in base, never by a user's."""
+    heap_type = 1 << 9  # Py_TPFLAGS_HEAPTYPE: the flag of classes made by a class statement
+    base: Any = next(base for base in cls.__mro__ if not base.__flags__ & heap_type)
+    return base.__new__(cls)
+
+
+@functools.lru_cache(maxsize=1024)
+def _slots_of(cls: type) -> tuple[str, ...]:
+    """Name the slots of a class and of its bases."""
+    names: list[str] = []
+    for base in cls.__mro__:
+        slots = vars(base).get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            private = name.startswith("__") and not name.endswith("__")
+            names.append(f"_{base.__name__.lstrip('_')}{name}" if private else name)
+    return tuple(name for name in names if name not in ("__dict__", "__weakref__"))
 
 
 def _with_attributes(made: Any, attributes: Attributes) -> Any:
+    kind: Any = type(made)
     for name, value in attributes.items:
-        object.__setattr__(made, name, value)
+        if name in _slots_of(kind):
+            object.__setattr__(made, name, value)
+        else:
+            made.__dict__[name] = value
     return made
 
 
 def attributes_of(container: object, leave_out: Set[str] = frozenset()) -> Attributes:
-    """List the instance attributes that are not among `leave_out`."""
-    state = getattr(container, "__dict__", {})
+    """List the instance attributes, slots included, that are not among `leave_out`."""
+    kind: Any = type(container)
+    state = dict(getattr(container, "__dict__", {}))
+    for name in _slots_of(kind):
+        if hasattr(container, name):
+            state[name] = getattr(container, name)
     return Attributes(tuple((n, value) for n, value in state.items() if n not in leave_out))
