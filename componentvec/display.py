@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from componentvec.axis import Branch, Leaf, c_strides
-from componentvec.names import format_path, is_attribute
+from componentvec.names import format_path, shortened
 
 __all__ = ["describe"]
 
@@ -18,6 +18,7 @@ Row = tuple[tuple[str, ...], Leaf | Branch, Any]
 MAX_ROWS = 40
 MAX_DEPTH = 12
 _SHOWN_VALUES = 4
+_NAME_WIDTH = 36
 
 
 def describe(title: str, rows: Iterable[Row], max_rows: int = MAX_ROWS) -> str:
@@ -61,7 +62,7 @@ def _cells(
     """Give name, range, shape and values of one component."""
     depth = len(names) - 1
     indent = "  " * depth if depth <= MAX_DEPTH else "  " * MAX_DEPTH + f"({depth}) "
-    name = indent + (names[-1] if is_attribute(names[-1]) else f"[{names[-1]!r:.40}]")
+    name = indent + shortened(format_path(names[-1:]), _NAME_WIDTH)
     if isinstance(child, Branch):
         return name, "", "", ""
     shape = "x".join(map(str, child.shape)) if child.shape else ""
@@ -70,7 +71,7 @@ def _cells(
         first_sites[child.slot] = format_path(names)
         return name, f"{child.span.start}:{child.span.stop}", shape, numbers
     storage = child.storage if child.outside else first_sites[child.slot]
-    return name, f"= {storage}{_arrangement(child)}", shape, numbers
+    return name, f"= {shortened(storage or '', _NAME_WIDTH)}{_arrangement(child)}", shape, numbers
 
 
 def _arrangement(leaf: Leaf) -> str:

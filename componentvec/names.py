@@ -22,6 +22,7 @@ __all__ = [
     "path",
     "plain_name",
     "quoted",
+    "shortened",
 ]
 
 # Public names of numpy.ndarray (2.0 to 2.4), and the one that componentvec adds. A component may
@@ -80,6 +81,14 @@ def format_path(names: Iterable[str | int]) -> str:
         else:
             text += f"[{_quote(name)}]"
     return text.removeprefix(".")
+
+
+def shortened(text: str, width: int) -> str:
+    """Cut the middle out of a text that is longer than `width`."""
+    if len(text) <= width:
+        return text
+    tail = width // 3
+    return f"{text[: width - tail - 1]}…{text[-tail:]}"
 
 
 def plain_name(name: str) -> str:

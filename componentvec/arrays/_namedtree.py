@@ -73,9 +73,7 @@ class NamedTree(tuple[Any, ...]):
         return self._make(changes.get(name, value) for name, value in self._asdict().items())
 
     def __repr__(self) -> str:
-        return (
-            f"NamedTree({', '.join(f'{name}={value!r}' for name, value in self._asdict().items())})"
-        )
+        return _shown(self, depth=0)
 
     def __copy__(self) -> Self:
         return self
@@ -86,6 +84,21 @@ class NamedTree(tuple[Any, ...]):
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any: ...
+
+
+# What a repr shows: enough for a model of some layers, and not more than a few screens of any.
+_SHOWN_DEPTH = 12
+_SHOWN_FIELDS = 40
+
+
+def _shown(value: Any, depth: int) -> str:
+    if not isinstance(value, NamedTree):
+        return repr(value)
+    if depth > _SHOWN_DEPTH:
+        return "NamedTree(…)"
+    fields = list(zip(value._fields, value, strict=True))
+    shown = [f"{name}={_shown(part, depth + 1)}" for name, part in fields[:_SHOWN_FIELDS]]
+    return f"NamedTree({', '.join(shown)}{', …' if len(fields) > _SHOWN_FIELDS else ''})"
 
 
 _classes: weakref.WeakValueDictionary[tuple[str, ...], type[NamedTree]] = (
@@ -120,10 +133,11 @@ def named_tree(names: Sequence[str], values: Iterable[Any], path: Sequence[str] 
 
 
 def _new_class(fields: tuple[str, ...], path: Sequence[str]) -> type[NamedTree]:
+    if len(set(fields)) < len(fields):
+        twice = next(name for name in fields if fields.count(name) > 1)
+        msg = f"the field `{format_path((*path, twice))}` occurs twice"
+        raise LabelError(msg)
     for name in fields:
-        if fields.count(name) > 1:
-            msg = f"the field `{format_path((*path, name))}` occurs twice"
-            raise LabelError(msg)
         if name in _PROTOCOL or (name.startswith("__") and name.endswith("__")):
             msg = (
                 f"`{format_path((*path, name))}` cannot be a field of a named tuple, whose "

@@ -29,7 +29,7 @@ def select(root: Branch, keep: Sequence[Names]) -> tuple[list[Record], list[Leaf
     sources : list of Leaf
         For each slot of the new axis, the site of the old one that it repeats.
     """
-    chosen: dict[Names, list[str]] = {(): []}
+    chosen: dict[Names, dict[str, None]] = {(): {}}  # of each group, in the order of choice
     whole: set[Names] = set()
     for names in keep:
         if names in chosen or any(names[:depth] in whole for depth in range(len(names) + 1)):
@@ -37,10 +37,8 @@ def select(root: Branch, keep: Sequence[Names]) -> tuple[list[Record], list[Leaf
             raise LabelError(msg)
         whole.add(names)
         for depth, name in enumerate(names):
-            siblings = chosen.setdefault(names[:depth], [])
-            if name not in siblings:
-                siblings.append(name)
-    return _retied(root, lambda names, group: chosen.get(names, group.axis.names))
+            chosen.setdefault(names[:depth], {})[name] = None
+    return _retied(root, lambda names, group: tuple(chosen.get(names, group.axis.children)))
 
 
 def drop(root: Branch, gone: Iterable[Names]) -> tuple[list[Record], list[Leaf]]:

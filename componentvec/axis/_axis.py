@@ -6,10 +6,11 @@ group's axis count from the group's own start.
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 from componentvec.axis import _algebra
 from componentvec.axis._build import build, warn_shadowed
@@ -20,10 +21,13 @@ from componentvec.axis._lookup import Elements, indices, resolve
 from componentvec.axis._nodes import Branch, Leaf
 from componentvec.axis._records import GroupRecord, LeafRecord, Record, Tie, records_from_shapes
 from componentvec.errors import LabelError
-from componentvec.names import Path, format_path
+from componentvec.names import Path, format_path, shortened
 from componentvec.typing import Shape
 
 __all__ = ["Axis", "Location"]
+
+
+_Visit: TypeAlias = tuple[tuple[str, ...], Branch, Iterator[tuple[str, Leaf | Branch]]]
 
 
 class Location(NamedTuple):
@@ -215,8 +219,9 @@ class Axis:
         return True
 
     def __repr__(self) -> str:
-        shown = ", ".join(map(repr, self.names[:6])) + (", …" if len(self.children) > 6 else "")
-        return f"<Axis of {self.size} elements: {shown}>"
+        names = [shortened(repr(name), 24) for name in itertools.islice(self.children, 6)]
+        shown = ", ".join(names) + (", …" if len(self.children) > 6 else "")
+        return f"<Axis of {self.size} element{'s' * (self.size != 1)}: {shown}>"
 
     def components(self) -> Iterator[tuple[tuple[str, ...], Leaf | Branch]]:
         """Iterate over all components, groups before their children.
@@ -228,14 +233,18 @@ class Axis:
         component : Leaf or Branch
             Its place, counted from the start of this axis.
         """
-        pending: list[tuple[tuple[str, ...], Leaf | Branch]] = [((), self._root)]
-        while pending:
-            names, child = pending.pop()
-            if names:
-                yield names, child
+        start: _Visit = ((), self._root, iter(self.children.items()))
+        groups = [start]
+        while groups:
+            names, group, children = groups[-1]
+            name, child = next(children, ("", None))
+            if child is None:
+                groups.pop()
+                continue
+            child = child.within(group)
+            yield (*names, name), child
             if isinstance(child, Branch):
-                children = list(child.axis.children.items())
-                pending.extend(((*names, n), c.within(child)) for n, c in reversed(children))
+                groups.append(((*names, name), child, iter(child.axis.children.items())))
 
     def leaves(self) -> Iterator[tuple[tuple[str, ...], Leaf]]:
         """Iterate over all sites in order, tied ones included; as `components`."""

@@ -7,6 +7,7 @@ elsewhere).
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 import weakref
@@ -224,7 +225,7 @@ def warn_shadowed(records: Iterable[Record]) -> None:
 
 def _user_stacklevel() -> int:
     """Count frames up to the caller's code: the warning names the line that chose the name."""
-    package = str(Path(__file__).parents[1])
+    package = f"{Path(__file__).parents[1]}{os.sep}"
     level = 1
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(package):

@@ -83,26 +83,13 @@ class Plan:
     def __hash__(self) -> int:
         return hash((self.cuts, self.steps, self.root))
 
-    def parts_at(self, names: Names) -> tuple[str, ...] | None:
-        """Name the parts of the model's container at this path; None where there is none."""
-        place = self._place_of(names)
+    def parts_of(self, place: int) -> dict[str, int] | None:
+        """Give the parts of the container at a place, by name; None when it is no container."""
         first = len(self.cuts) + len(self.statics)
-        return None if place is None or place < first else self.steps[place - first].parts
-
-    def static_at(self, names: Names) -> bool:
-        """Tell whether the model holds a static at this path."""
-        place = self._place_of(names)
-        return place is not None and 0 <= place - len(self.cuts) < len(self.statics)
-
-    def _place_of(self, names: Names) -> int | None:
-        place = self.root
-        first = len(self.cuts) + len(self.statics)
-        for name in names:
-            step = self.steps[place - first] if place >= first else None
-            if step is None or name not in step.parts:
-                return None
-            place = step.places[step.parts.index(name)]
-        return place
+        if place < first:
+            return None
+        step = self.steps[place - first]
+        return dict(zip(step.parts, step.places, strict=True))
 
 
 def _cutter(cuts: Sequence[Cut]) -> Callable[[Any], list[Any]]:

@@ -48,26 +48,31 @@ class _Group(NamedTuple):
     keys: frozenset[str]
     pick: Callable[[Any], tuple[Any, ...]]
     """Takes the parts out of a dict."""
+    model_parts: dict[str, int] | None
+    """All parts of the model's container, statics too; None where the model is one array."""
 
 
 class Reader:
     """Finds the value of every site in trees of one structure."""
 
-    __slots__ = ("_groups", "_pick", "_plan", "sites")
+    __slots__ = ("_groups", "_pick", "sites")
 
     def __init__(self, axis: Axis, plan: Plan) -> None:
-        self._plan = plan
         groups: list[_Group] = []
-        found: list[tuple[Names, Leaf | Branch]] = [((), Branch(slice(0, axis.size), axis, 0))]
-        for place, (names, child) in enumerate(found):  # grows while it is read
+        root = Branch(slice(0, axis.size), axis, 0)
+        found: list[tuple[Names, Leaf | Branch, int]] = [((), root, plan.root)]
+        for place, (names, child, model_place) in enumerate(found):  # grows while it is read
             if isinstance(child, Branch):
                 parts = child.axis.names
+                inside = plan.parts_of(model_place)
                 keys = frozenset(parts)
-                groups.append(_Group(names, child.axis, place, parts, keys, picker(parts)))
-                inner = child.axis.children.items()
-                found.extend(((*names, name), part.within(child)) for name, part in inner)
+                group = _Group(names, child.axis, place, parts, keys, picker(parts), inside)
+                groups.append(group)
+                for name, part in child.axis.children.items():
+                    part_place = -1 if inside is None else inside[name]
+                    found.append(((*names, name), part.within(child), part_place))
         self._groups = groups
-        places = {names: place for place, (names, _) in enumerate(found)}
+        places = {names: place for place, (names, _, _) in enumerate(found)}
         leaves = list(axis.leaves())
         self._pick = picker([places[names] for names, _ in leaves])
         dtypes = {(cut.slot, cut.shape, cut.view): cut.dtype for cut in plan.cuts}
@@ -94,9 +99,9 @@ class Reader:
         DeviceError
             For arrays of other libraries.
         """
-        if not self.sites and not self._groups[0].parts and self._plan.parts_at(()) is None:
+        if not self.sites and self._groups[0].model_parts is None:
             return  # the model is one static: there is nothing to read
-        one_array = self._plan.root < len(self._plan.cuts)
+        one_array = self._groups[0].model_parts is None
         if one_array and not isinstance(tree, (NamedTree, dict, Labelled)):
             tree = {"_1": tree}  # which is what the array is called
         found = [tree]
@@ -137,10 +142,10 @@ class Reader:
         return [parts.get(name) for name in group.parts]
 
     def _by_name(self, group: _Group, value: Any) -> dict[str, Any]:
-        if isinstance(value, Labelled):
+        if isinstance(value, Labelled) and value._cv_state[0] is not None:
             return {name: value[name] for name in value.axis}
         parts = named_children(value)
-        expected = self._plan.parts_at(group.names)
+        expected = group.model_parts
         if parts is None:
             found = f"a {type(value).__name__}"
         elif type(value) in (list, tuple) and expected is not None and len(parts) != len(expected):
@@ -153,10 +158,10 @@ class Reader:
 
     def _refuse_extra(self, group: _Group, name: str, part: Any, *, partial: bool) -> None:
         """Raise for a part that this structure has no place for."""
-        names = (*group.names, name)
-        if self._plan.static_at(names) or not (partial or (is_array(part) and is_inexact(part))):
+        is_static = group.model_parts is not None and name in group.model_parts
+        if is_static or not (partial or (is_array(part) and is_inexact(part))):
             return
-        msg = f"the model has no parameter {quoted(names)}"
+        msg = f"the model has no parameter {quoted((*group.names, name))}"
         raise LabelError(msg, name, group.axis)
 
 

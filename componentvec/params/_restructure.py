@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import numpy as np
 
-from componentvec.arrays import ComponentVector, Labelled, NamedTree, strip, zeros
+from componentvec.arrays import ComponentVector, Labelled, NamedTree, strip, view_slot, zeros
 from componentvec.axis import Axis
 from componentvec.backends import is_array, is_numeric, native
 from componentvec.errors import (
@@ -107,7 +107,7 @@ class Restructure(Generic[M]):
             raise _wrong_length(self.axis, flat.shape)
         values = self.plan.cut(flat)
         if restores and flat.dtype is not self.plan.dtype and isinstance(flat, np.ndarray):
-            self._restore(values)
+            self._restore(values, flat)
         model: M = self.plan.build(values)
         return model
 
@@ -152,8 +152,9 @@ class Restructure(Generic[M]):
         model: M = self.plan.build(values)
         return model
 
-    def _restore(self, values: list[Any]) -> None:
-        """Cast the values that are not in the dtype their parameter has."""
+    def _restore(self, values: list[Any], flat: Any = None) -> None:
+        """Cast the values that are not in the dtype their parameter has, each slot once."""
+        slots: dict[int, Any] = {}
         for place, cut in enumerate(self.plan.cuts):
             wanted, value = cut.dtype, values[place]
             if wanted is None or value.dtype == wanted:
@@ -164,7 +165,11 @@ class Restructure(Generic[M]):
                     "pass dtype='follow' to give the model complex parameters"
                 )
                 raise PromotionError(msg)
-            values[place] = value.astype(wanted)
+            if cut.slot not in slots:
+                slot = value.reshape(-1) if flat is None else flat[cut.start : cut.stop]
+                slots[cut.slot] = slot.astype(wanted)
+            shown = view_slot(slots[cut.slot], cut.shape, cut.view)
+            values[place] = shown[()] if cut.scalar else shown
 
     def _path_of(self, place: int) -> str:
         slot = self.plan.cuts[place].slot
@@ -217,7 +222,8 @@ class Restructure(Generic[M]):
         for site, array in self._agreeing(tree):
             # What the model holds goes in as it did when the vector was made.
             casting: Literal["same_kind", "safe"]
-            casting = "same_kind" if array.dtype == site.dtype else "safe"
+            as_made = array.dtype == site.dtype and flat.dtype == self.dtype
+            casting = "same_kind" if as_made else "safe"
             if array.dtype != flat.dtype and not np.can_cast(array.dtype, flat.dtype, casting):
                 path = format_path(site.names)
                 msg = f"`{path}` is {array.dtype}, which {flat.dtype} does not hold exactly"
@@ -292,7 +298,10 @@ class Restructure(Generic[M]):
         firsts: dict[int | None, tuple[Site, Any]] = {}
         for site, array in self._reader.read(tree, partial=False):
             first, shown = firsts.setdefault(site.leaf.slot, (site, array))
-            if array is not shown and not _same_values(site.show(shown.reshape(-1)), array):
+            same_site = (first.leaf.shape, first.leaf.view) == (site.leaf.shape, site.leaf.view)
+            if array is shown and same_site:
+                pass
+            elif not _same_values(site.show(shown.reshape(-1)), array):
                 msg = (
                     f"`{format_path(first.names)}` and `{format_path(site.names)}` are tied, but "
                     "hold different values"

@@ -75,7 +75,10 @@ def trainables_nt(
     """
     parameters, plan, layout = _take_apart(model, sharing)
     dtypes = {cut.dtype for cut in plan.cuts if cut.dtype is not None}
-    dtype = np.result_type(*dtypes) if dtypes else np.dtype(np.float64)
+    try:
+        dtype = np.result_type(*dtypes) if dtypes else np.dtype(np.float64)
+    except np.exceptions.DTypePromotionError:
+        dtype = np.dtype(np.float64)  # two formats of few bits, which all go into this one
     return parameters, Restructure(layout.axis, plan, dtype)
 
 

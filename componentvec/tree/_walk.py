@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from componentvec.errors import SharingError
+from componentvec.errors import LabelError, SharingError
 from componentvec.names import quoted
 from componentvec.tree._containers import Parts, Rebuild, take_apart
 
@@ -73,7 +73,11 @@ def walk(model: object, *, keep_shared: bool = True) -> list[Item | Container]:
             raise SharingError(msg)
         if id(value) in done:
             return done[id(value)][0]
-        parts = take_apart(value)
+        try:
+            parts = take_apart(value)
+        except LabelError as error:
+            msg = f"{quoted(names)}: {error}"
+            raise LabelError(msg) from None
         if parts is None:
             listed.append(Item(names, value))
             return len(listed) - 1
