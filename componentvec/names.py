@@ -103,7 +103,8 @@ def quoted(names: Iterable[str | int], root: str = "the model") -> str:
 
 
 def _quote(name: str | int) -> str:
-    return json.dumps(name, ensure_ascii=False)
+    # Invisible characters are escaped: a label must survive printing, and be seen for what it is.
+    return json.dumps(name, ensure_ascii=isinstance(name, str) and not name.isprintable())
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,8 @@ def _fills_range(names: Names, group: Branch, value: Any) -> bool:
     """
     outside = group.axis.outside()
     if getattr(value, "axis", None) is not None and hasattr(value, "_cv_state"):
-        return bool(value.axis == group.axis) and not outside
+        # What a copy of a group has lost of it stays as it is.
+        return bool(value.axis == group.axis) and (not outside or value._cv_root is None)
     if _by_name(names, value) is not None:
         return False
     if outside and np.ndim(value) > 0:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from componentvec.arrays._attach import agreed_axis, attach, strip_all
+from componentvec.arrays._attach import agreed_axis, attach, given_back, strip_all
 
 __all__ = ["ELEMENTWISE", "LIKE", "apply_function"]
 
@@ -64,12 +64,13 @@ def apply_function(
     else:
         axis = None
     result = function(*plain_args, **plain_options)
-    # What comes back is what went in, as with out=: it keeps its own labels.
-    given = {id(vector._cv_state[1]): vector for vector in vectors}
-    if isinstance(result, (tuple, list)) and any(id(item) in given for item in result):
-        return type(result)(given.get(id(item), item) for item in result)
-    if id(result) in given:
-        return given[id(result)]
+    if isinstance(result, (tuple, list)):
+        given = {id(vector._cv_state[1]): vector for vector in vectors}
+        if any(id(item) in given for item in result):
+            return type(result)(given.get(id(item), item) for item in result)
+    given_out = given_back(result, vectors, args, options)
+    if given_out is not None:
+        return given_out
     if axis is None or type(result) is not cls._cv_plain or result.shape != (axis.size,):
         return result
     return attach(cls, result, axis)

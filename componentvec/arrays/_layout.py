@@ -48,7 +48,14 @@ class _Collected(NamedTuple):
     places: list[int]
     """The record of each leaf."""
     known: dict[int, Link]
-    """Ties inside labelled vectors that were given as components."""
+    """Ties that the memory does not tell: of labelled vectors, and of scalars in one container."""
+
+
+class _Leaving(NamedTuple):
+    """Stands behind a container's parts while they are walked."""
+
+    identity: int
+    first_leaf: int
 
 
 def lay_out(
@@ -155,13 +162,15 @@ def _collect(components: Any, more: Mapping[str, Any], sharing: SharingPolicy) -
         _refuse_twice(given, more)
         components = {**given, **more}
     out = _Collected([], [], [], [], {})
-    leaving = object()
     open_now: dict[int, tuple[Names, Any]] = {}  # the object keeps its id from being used again
+    visited: dict[int, tuple[int, Any]] = {}  # where the leaves of a container began
     pending: list[tuple[Any, Names]] = [(components, ())]
     while pending:
         value, names = pending.pop()
-        if value is leaving:
+        if isinstance(value, _Leaving):
             open_now.popitem()
+            if sharing == "alias":
+                _tie_scalars(out, visited[value.identity][0], value.first_leaf)
             continue
         if hasattr(value, "_cv_state") and value._cv_state[0] is not None:
             _add_vector(out, value, names, sharing)
@@ -186,9 +195,21 @@ def _collect(components: Any, more: Mapping[str, Any], sharing: SharingPolicy) -
             raise SharingError(msg)
         open_now[id(value)] = (names, value)
         out.records.append(GroupRecord(names[-1] if names else "", len(children)))
-        pending.append((leaving, ()))
+        visited.setdefault(id(value), (len(out.leaves), value))
+        pending.append((_Leaving(id(value), len(out.leaves)), ()))
         pending.extend((item, (*names, name)) for name, item in reversed(children.items()))
     return out
+
+
+def _tie_scalars(out: _Collected, first: int, second: int) -> None:
+    """Tie the NumPy scalars of a container to those of its first visit.
+
+    A scalar is never tied for being one object; but a container met twice is one place.
+    """
+    if first != second:
+        for place in range(second, len(out.leaves)):
+            if isinstance(out.leaves[place], np.generic):
+                out.known.setdefault(place, Link(first + place - second, None))
 
 
 def _refuse_twice(given: Mapping[str, Any], more: Mapping[str, Any]) -> None:

@@ -104,7 +104,7 @@ def _shown(value: Any, depth: int) -> str:
 _classes: weakref.WeakValueDictionary[tuple[str, ...], type[NamedTree]] = (
     weakref.WeakValueDictionary()
 )
-_lock = threading.Lock()
+_lock = threading.RLock()  # a collection in between may run code that comes back here
 
 
 def named_tree(names: Sequence[str], values: Iterable[Any], path: Sequence[str] = ()) -> NamedTree:
@@ -128,7 +128,7 @@ def named_tree(names: Sequence[str], values: Iterable[Any], path: Sequence[str] 
     with _lock:
         cls = _classes.get(fields)
         if cls is None:
-            cls = _classes[fields] = _new_class(fields, path)
+            cls = _classes.setdefault(fields, _new_class(fields, path))
     return tuple.__new__(cls, values)
 
 

@@ -33,14 +33,14 @@ def slot_of(vector: Labelled, leaf: Leaf, path: str) -> Plain:
     """
     if not leaf.outside:
         return vector._cv_state[1][leaf.span]
-    root = vector._cv_root
-    if root is None or leaf.slot is None:
+    buffer, start = vector._cv_root or (None, 0)
+    # Storage comes before its aliases: what a copy of a group does not hold lies before its start.
+    if buffer is None or leaf.slot is None or leaf.span.start + start < 0:
         msg = (
             f"`{path}` is stored at `{leaf.storage}`, outside this group; a copy of the group does "
             "not hold it"
         )
         raise LabelError(msg)
-    buffer, start = root
     return buffer[leaf.span.start + start : leaf.span.stop + start]
 
 

@@ -31,7 +31,7 @@ class Structure:
 
 
 _structures: weakref.WeakValueDictionary[tuple[Any, ...], Structure] = weakref.WeakValueDictionary()
-_lock = threading.Lock()
+_lock = threading.RLock()  # a collection in between may run code that comes back here
 
 
 def intern(content: tuple[Any, ...]) -> Structure:
@@ -39,5 +39,5 @@ def intern(content: tuple[Any, ...]) -> Structure:
     with _lock:
         structure = _structures.get(content)
         if structure is None:
-            structure = _structures[content] = Structure(content)
+            structure = _structures.setdefault(content, Structure(content))
         return structure

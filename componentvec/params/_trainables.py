@@ -135,7 +135,7 @@ def destructure(
 
 
 def _take_apart(model: object, sharing: SharingPolicy) -> tuple[NamedTree, Plan, Layout]:
-    listed = [_plain(entry) for entry in walk(model, keep_shared=sharing != "copy")]
+    listed = [_plain(entry) for entry in walk(model, keep_shared=sharing == "alias")]
     if isinstance(listed[-1], Item) and _is_parameter(listed[-1].value):
         # A model that is one array: it gets a name, and no container.
         listed = [listed[-1]._replace(names=("_1",))]
