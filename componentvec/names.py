@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import ast
 import keyword
 import operator
 import re
@@ -103,8 +103,14 @@ def quoted(names: Iterable[str | int], root: str = "the model") -> str:
 
 
 def _quote(name: str | int) -> str:
-    # Invisible characters are escaped: a label must survive printing, and be seen for what it is.
-    return json.dumps(name, ensure_ascii=isinstance(name, str) and not name.isprintable())
+    """Write a name as a Python literal in double quotes."""
+    if isinstance(name, int):
+        return str(name)
+    if name.isprintable():
+        text = name.replace("\\", "\\\\")
+    else:  # a label must survive printing, and invisible characters be seen for what they are
+        text = name.encode("unicode_escape").decode("ascii")
+    return '"' + text.replace('"', '\\"') + '"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,8 +191,8 @@ def parse_path(text: str) -> tuple[str | int, ...]:
             keys.append(step["name"])
         elif step["quoted"]:
             try:
-                keys.append(json.loads(step["quoted"], strict=False))
-            except ValueError:
+                keys.append(ast.literal_eval(step["quoted"]))
+            except (ValueError, SyntaxError):
                 raise _no_path(text) from None
         else:
             keys.extend(int(digits) for digits in step["index"].split(","))

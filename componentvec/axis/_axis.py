@@ -20,6 +20,7 @@ from componentvec.axis._json import records_from_json, records_to_json
 from componentvec.axis._lookup import Elements, indices, resolve
 from componentvec.axis._nodes import Branch, Leaf
 from componentvec.axis._records import GroupRecord, LeafRecord, Record, Tie, records_from_shapes
+from componentvec.axis._strides import View
 from componentvec.errors import LabelError
 from componentvec.names import Path, format_path, shortened
 from componentvec.typing import Shape
@@ -111,7 +112,9 @@ class Axis:
         if twice:
             msg = f"component name {min(twice)!r} occurs twice"
             raise LabelError(msg)
-        return cls.from_records(records_from_shapes({**(shapes or {}), **more}))
+        return cls.from_records(
+            records_from_shapes({**(shapes or {}), **more} if more else shapes or {})
+        )
 
     @classmethod
     def from_records(cls, records: Iterable[Record], *, warn: bool = True) -> Self:
@@ -180,7 +183,7 @@ class Axis:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickle, (tuple(map(tuple, self.records())),)
+        return _unpickle, (tuple(map(_state, self.records())),)
 
     def to_json(self) -> str:
         """Write the axis as JSON text; ``Axis.from_json`` reads it."""
@@ -472,9 +475,26 @@ class Axis:
 
 
 def _unpickle(state: tuple[tuple[Any, ...], ...]) -> Axis:
-    # A leaf has four fields, a group two; plain tuples keep pickles small and free of our classes.
-    records = [GroupRecord(*r) if len(r) == 2 else LeafRecord(*r) for r in state]
+    records: list[Record] = []
+    for name, shape, *more in state:
+        if not more:
+            records.append(GroupRecord(name, shape))
+            continue
+        slot, view, storage = more
+        tie = None if slot is None else Tie(slot, View(*view) if view else None)
+        records.append(LeafRecord(name, shape, tie, storage))
     return Axis.from_records(records, warn=False)
+
+
+def _state(record: Record) -> tuple[Any, ...]:
+    """Give a record as plain tuples, which keeps pickles small and free of our classes."""
+    if isinstance(record, GroupRecord):
+        return record.name, record.children
+    tie = record.tie
+    if tie is None:
+        return record.name, record.shape, None, None, record.storage
+    view = tie.view and (tie.view.offset, tie.view.strides)
+    return record.name, record.shape, tie.slot, view, record.storage
 
 
 def _record(name: str, child: Leaf | Branch) -> Record:
