@@ -1,4 +1,4 @@
-"""Labelled flat vectors: named, zero-copy views of one array, and models that go there and back.
+"""Labelled flat vectors: named views of one array, and models turned into vectors and back.
 
 Start with `ComponentVector` for data of your own, and with `destructure` for a model of nested
 arrays.
@@ -46,3 +46,7 @@ __all__ = [
     "trainables_nt",
     "zeros",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

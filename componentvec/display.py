@@ -19,10 +19,11 @@ MAX_ROWS = 40
 MAX_DEPTH = 12
 _SHOWN_VALUES = 4
 _NAME_WIDTH = 36
+_LINE_WIDTH = 118
 
 
-def describe(title: str, rows: Iterable[Row], max_rows: int = MAX_ROWS) -> str:
-    """Print a labelled vector as a tree.
+def describe(title: str, rows: Iterable[Row]) -> str:
+    """Format a labelled vector as a tree.
 
     Parameters
     ----------
@@ -31,16 +32,14 @@ def describe(title: str, rows: Iterable[Row], max_rows: int = MAX_ROWS) -> str:
     rows : iterable of (names, component, values)
         All components in order, and of each leaf its array. Only the rows shown are taken, so the
         cost does not grow with the vector.
-    max_rows : int, optional
-        How many components to show.
 
     Returns
     -------
     str
-        At most `max_rows` + 2 lines.
+        At most `MAX_ROWS` + 2 lines.
     """
     rows = iter(rows)
-    shown = list(islice(rows, max_rows))
+    shown = list(islice(rows, MAX_ROWS))
     # The first site of a slot comes before the others, so their storage is always known here.
     first_sites: dict[int | None, str] = {}
     lines = [_cells(names, child, values, first_sites) for names, child, values in shown]
@@ -53,7 +52,7 @@ def describe(title: str, rows: Iterable[Row], max_rows: int = MAX_ROWS) -> str:
 
 def _line(cells: tuple[str, str, str, str], widths: list[int]) -> str:
     padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=False)]
-    return "  ".join(["", *padded, cells[3]]).rstrip()[:118]
+    return "  ".join(["", *padded, cells[3]]).rstrip()[:_LINE_WIDTH]
 
 
 def _cells(

@@ -75,7 +75,7 @@ class SharingError(ComponentError, ValueError):
 
 
 class PromotionError(ComponentError, TypeError):
-    """Leaves whose dtypes cannot meet in one buffer without changing one of them."""
+    """Values that are not numbers, or whose dtype would have to change to go where they are put."""
 
 
 class DeviceError(ComponentError, TypeError):

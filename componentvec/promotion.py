@@ -20,9 +20,9 @@ from componentvec.typing import PromotionPolicy, Shape
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
-__all__ = ["WEAK_SAMPLES", "Weak", "buffer_dtype", "weak_to_array"]
+__all__ = ["WEAK_RANK", "WEAK_SAMPLES", "Weak", "buffer_dtype", "weak_to_array"]
 
-_RANK = {"": -1, "b": 0, "i": 1, "f": 2, "c": 3}
+WEAK_RANK = {"": -1, "b": 0, "i": 1, "f": 2, "c": 3}
 WEAK_SAMPLES = {"": (), "b": (False,), "i": (0,), "f": (1.0,), "c": (1j,)}
 _WEAK_KINDS = {"b": np.bool_, "i": np.int64, "f": np.float64, "c": np.complex128}
 
@@ -72,7 +72,7 @@ def buffer_dtype(
     weak_kind = ""
     for place, leaf in enumerate(leaves):
         if isinstance(leaf, Weak):
-            weak_kind = max(weak_kind, leaf.kind, key=_RANK.__getitem__)
+            weak_kind = max(weak_kind, leaf.kind, key=WEAK_RANK.__getitem__)
         else:
             strong = dtype_of(leaf)
             assert strong is not None
@@ -121,7 +121,7 @@ def weak_to_array(
         fits = False
     if not fits:
         path = format_path(names)
-        msg = f"`{path}` is {leaf.value!r:.60}, which {dtype} cannot hold; a wider dtype can"
+        msg = f"`{path}` is {leaf.value!r:.60}, which {dtype} cannot hold"
         raise PromotionError(msg)
     return array
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal, TypeAlias
 
-__all__ = ["PromotionPolicy", "Shape", "SharingPolicy", "TrainablePredicate"]
+__all__ = ["PromotionPolicy", "Shape", "SharingPolicy"]
 
 Shape: TypeAlias = tuple[int, ...]
 """Extent of every dimension."""
@@ -15,6 +14,3 @@ SharingPolicy: TypeAlias = Literal["alias", "reject", "copy"]
 
 PromotionPolicy: TypeAlias = Literal["reject", "allow"]
 """What happens to leaves of different dtypes: refuse, or promote."""
-
-TrainablePredicate: TypeAlias = Callable[[str, object], bool]
-"""``(path, leaf) -> bool``: whether a numeric leaf of a model is a parameter."""

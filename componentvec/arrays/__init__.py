@@ -2,7 +2,7 @@
 
 from componentvec.arrays._attach import strip
 from componentvec.arrays._labelled import Labelled
-from componentvec.arrays._layout import Layout, lay_out
+from componentvec.arrays._layout import Layout, lay_out, numbers
 from componentvec.arrays._namedtree import NamedTree, named_tree
 from componentvec.arrays._sites import view_slot
 from componentvec.arrays._vector import ComponentVector, fill, full, zeros
@@ -16,6 +16,7 @@ __all__ = [
     "full",
     "lay_out",
     "named_tree",
+    "numbers",
     "strip",
     "view_slot",
     "zeros",

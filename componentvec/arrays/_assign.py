@@ -12,7 +12,7 @@ from componentvec.arrays._layout import numbers
 from componentvec.arrays._sites import leaf_view, slot_of, view_slot
 from componentvec.axis import Branch, Leaf
 from componentvec.errors import LabelError, LengthError, PromotionError, SharingError
-from componentvec.names import format_path
+from componentvec.names import format_path, quoted
 from componentvec.promotion import Weak, weak_to_array
 from componentvec.tree import named_children
 
@@ -166,6 +166,10 @@ def _refuse_group(names: Names, leaf: Leaf, value: Any) -> None:
 
 def _copy(target: Any, value: Any, names: Names) -> None:
     """Copy with NumPy's broadcasting and the ``same_kind`` rule, and say where it went wrong."""
+    if value is None or isinstance(value, np.ma.MaskedArray):
+        given = "None" if value is None else "a masked array"
+        msg = f"{quoted(names)} holds {target.dtype} and cannot take {given}"
+        raise PromotionError(msg)
     weak = None if isinstance(value, (np.ndarray, float)) else _numbers(names, value)
     if weak is None and type(value) is float and target.dtype != np.float64:
         weak = _numbers(names, value)
@@ -173,15 +177,15 @@ def _copy(target: Any, value: Any, names: Names) -> None:
         value = weak_to_array(weak, names, target.dtype)
     try:
         np.copyto(target, value, casting="same_kind")
-    except (TypeError, OverflowError) as error:
+    except (TypeError, OverflowError):
         kind = np.asarray(value).dtype
         msg = (
-            f"`{format_path(names)}` holds {target.dtype} and cannot take {kind} values: {error}; "
-            "convert them first"
+            f"{quoted(names)} holds {target.dtype}, which cannot take {kind} by the same_kind "
+            "rule; convert it first"
         )
         raise PromotionError(msg) from None
     except ValueError as error:
         if not target.flags.writeable:
             raise
-        msg = f"`{format_path(names)}` has shape {target.shape}: {error}"
+        msg = f"{quoted(names)} has shape {target.shape}: {error}"
         raise LengthError(msg) from None

@@ -127,6 +127,6 @@ def agreed_axis(vectors: list[Labelled]) -> Axis | None:
 def axis_mismatch(left: Axis, right: Axis) -> AxisMismatchError:
     """Make the error that names the first difference between two axes."""
     return AxisMismatchError(
-        f"the operands have different axes: {left.difference(right)}; align them, or use "
-        "np.asarray(w) to combine by position"
+        f"the operands have different axes: {left.difference(right)}; select the same components "
+        "in the same order (w[[...]]), or use np.asarray(w) to combine by position"
     )

@@ -53,10 +53,12 @@ class Labelled(_Base):
         # Reached only when ordinary look-up failed: a component not seen before, or a name that
         # some library probes for. The slots of a vector without labels are unset and end up here
         # too.
-        if name.startswith("_cv_"):
-            plain = self._cv_plain
-            return (None, plain.view(self, plain)) if name == "_cv_state" else None
-        if name.startswith("__"):
+        if name == "_cv_state":
+            plain = type(self)._cv_plain
+            return None, plain.view(self, plain)
+        if name == "_cv_root":
+            return None
+        if name.startswith(("__", "_cv_")):
             raise AttributeError(name)
         axis = self._cv_state[0]
         if axis is None:
@@ -219,6 +221,12 @@ def _is_whole(key: Any) -> bool:
 
 def _position(vector: Any, key: Any) -> Any:
     """Take the labels off an index; a labelled mask must have the vector's axis."""
+    if isinstance(key, tuple) and any(isinstance(part, (str, Path)) for part in key):
+        msg = (
+            f"v[{', '.join(map(repr, key))}]: a tuple has one key per dimension, and a vector has "
+            'one; write a path, as in v["net.bias"] or v[cv.path("net", "bias")]'
+        )
+        raise LabelError(msg)
     if isinstance(key, Labelled) and key.dtype == bool:
         agreed_axis([vector, key])
     return strip_all(key, [])

@@ -19,9 +19,15 @@ from componentvec.axis import (
     relative_view,
 )
 from componentvec.backends import backend_name, is_numeric, on_device
-from componentvec.errors import DeviceError, LabelError, PromotionError, SharingError
+from componentvec.errors import (
+    DeviceError,
+    LabelError,
+    LengthError,
+    PromotionError,
+    SharingError,
+)
 from componentvec.names import format_path, plain_name, quoted
-from componentvec.promotion import WEAK_SAMPLES, Weak
+from componentvec.promotion import WEAK_RANK, WEAK_SAMPLES, Weak
 from componentvec.sharing import Link, find_ties
 from componentvec.tree import named_children
 from componentvec.typing import SharingPolicy
@@ -134,7 +140,7 @@ def numbers(value: object) -> Weak | np.ndarray[Any, Any] | None:
         elif isinstance(item, np.generic):
             strong.add(item.dtype)
         elif isinstance(item, (bool, int, float, complex)):
-            kind = max(kind, _kind(item), key="bifc".find)
+            kind = max(kind, _kind(item), key=WEAK_RANK.__getitem__)
         else:
             return None
     if len(strong) > 1:
@@ -234,7 +240,7 @@ def _children(value: Any, names: Names) -> dict[str, Any] | None:
         plain_numbers = numbers(value) is not None
     except ValueError:
         msg = f"{quoted(names)} is a list of numbers that is not rectangular, or of several dtypes"
-        raise PromotionError(msg) from None
+        raise LengthError(msg) from None
     children = None if plain_numbers else named_children(value)
     if children is not None:
         return children
@@ -268,7 +274,8 @@ def _leaf(value: Any, names: Names) -> Any:
             "NumPy arrays, so convert it first"
         )
         raise DeviceError(msg)
-    msg = f"`{path}` is a {type(value).__name__}, and no number, array or group of them"
+    kind = type(value).__name__
+    msg = f"`{path}` is a {kind}; a component is a number, an array or a group of these"
     raise PromotionError(msg)
 
 
@@ -292,7 +299,11 @@ def _add_vector(out: _Collected, vector: Any, names: Names, sharing: SharingPoli
         if told and child.slot is not None:
             first, site = firsts.setdefault(child.slot, (place, child))
             if first != place:
-                view = relative_view(site.shape, site.view, child.shape, child.view)
+                try:
+                    view = relative_view(site.shape, site.view, child.shape, child.view)
+                except ValueError as error:
+                    msg = f"{quoted(full)} and {quoted(out.names[first])} cannot stay tied: {error}"
+                    raise SharingError(msg) from None
                 out.known[place] = Link(first, view)
         out.places.append(len(out.records))
         out.records.append(LeafRecord(path[-1], child.shape))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, final
 
 import numpy as np
 
@@ -30,6 +30,7 @@ V = TypeVar("V", bound=Labelled)
 
 @with_operators
 @with_methods
+@final
 class ComponentVector(Labelled, np.ndarray[tuple[int], np.dtype[Any]]):
     """A one-dimensional array whose parts have names, shapes and groups.
 
@@ -42,7 +43,8 @@ class ComponentVector(Labelled, np.ndarray[tuple[int], np.dtype[Any]]):
         Nested components. Leaves are arrays and numbers; a list or tuple of plain numbers is a
         leaf, any other a group of ``_1``, ``_2``, …. With `axis`, the flat array to label instead.
     axis : Axis, optional
-        Label `components`, a flat array of exactly this size, without copying it.
+        Label `components`, a flat array of exactly this size, copying it only where `dtype` asks
+        for another dtype.
     dtype : dtype-like, optional
         The buffer's dtype; leaves must be castable by the ``same_kind`` rule.
     sharing : {"alias", "reject", "copy"}, optional
@@ -88,6 +90,10 @@ class ComponentVector(Labelled, np.ndarray[tuple[int], np.dtype[Any]]):
 
     __slots__ = ("__dict__", "_cv_root", "_cv_state")
 
+    def __init_subclass__(cls) -> None:
+        msg = "ComponentVector has one class for all layouts; hold a vector instead of deriving one"
+        raise TypeError(msg)
+
     _cv_plain = np.ndarray
 
     def __new__(
@@ -102,8 +108,8 @@ class ComponentVector(Labelled, np.ndarray[tuple[int], np.dtype[Any]]):
         **more: Any,
     ) -> Self:
         if axis is not None:
-            if more or components is None:
-                msg = "axis= labels one flat array; it does not go with components"
+            if more or components is None or sharing is not None or promotion != "reject":
+                msg = "axis= labels one flat array as it is; only dtype= goes with it"
                 raise LabelError(msg)
             wrapped: Self = wrap(cls, components, axis, dtype)
             return wrapped
@@ -115,13 +121,17 @@ class ComponentVector(Labelled, np.ndarray[tuple[int], np.dtype[Any]]):
 
     @property
     def flags(self) -> Any:
-        """Memory layout, as of any array; setting ``writeable`` reaches the components too."""
+        """Memory layout, as of any array; setting ``writeable`` is `setflags`."""
         return Flags(self)
 
     def setflags(
         self, write: bool | None = None, align: bool | None = None, uic: bool | None = None
     ) -> None:
-        """Set array flags, as ndarray does; components handed out before keep theirs."""
+        """Set array flags, as ndarray does.
+
+        Components taken from now on have them too; views handed out before keep theirs, as in
+        NumPy.
+        """
         np.ndarray.setflags(self, write=write, align=align, uic=uic)
         axis, plain = self._cv_state
         if axis is not None:
@@ -193,7 +203,10 @@ def wrap(cls: type[V], flat: Any, axis: Axis, dtype: DTypeLike | None = None) ->
             raise DeviceError(msg)
         flat = np.asarray(flat)
     if dtype is not None:
-        flat = flat.astype(dtype, casting="same_kind", copy=False)
+        if not np.can_cast(flat.dtype, dtype, casting="same_kind"):
+            msg = f"the array is {flat.dtype}, which does not go into dtype={np.dtype(dtype)}"
+            raise PromotionError(msg)
+        flat = flat.astype(dtype, copy=False)
     if flat.ndim != 1 or flat.shape[0] != axis.size:
         msg = f"the axis has {axis.size} elements, but the array has shape {flat.shape}"
         raise LengthError(msg)

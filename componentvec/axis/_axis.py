@@ -40,6 +40,8 @@ class Location(NamedTuple):
     """Shape of the component; ``(size,)`` for a group."""
     strides: tuple[int, ...] | None = None
     """Steps in elements, for a transposed or otherwise rearranged tie; None for C order."""
+    offset: int = 0
+    """Position in the slice of element (0, 0, …); not 0 where a tie runs backwards."""
 
 
 class Axis:
@@ -59,7 +61,11 @@ class Axis:
     Raises
     ------
     LabelError
-        For names that are no strings or occur twice, and for values that are no shapes.
+        For names that are not strings or occur twice.
+    LengthError
+        For values that are not shapes.
+    SharingError
+        For a mapping that holds itself.
 
     Warns
     -----
@@ -73,7 +79,7 @@ class Axis:
     >>> axis.size
     9
     >>> axis.index("c.d")
-    Location(slice=slice(3, 9, None), shape=(2, 3), strides=None)
+    Location(slice=slice(3, 9, None), shape=(2, 3), strides=None, offset=0)
     >>> axis.label(8)
     'c.d[1,2]'
     """
@@ -172,9 +178,11 @@ class Axis:
     def __hash__(self) -> int:
         return hash(self.structure)
 
-    def difference(self, other: Axis) -> str | None:
+    def difference(
+        self, other: Axis, self_name: str = "the left", other_name: str = "the right"
+    ) -> str | None:
         """Name the first place where two axes differ, in words; None when they are equal."""
-        return None if self == other else first_difference(self, other)
+        return None if self == other else first_difference(self, other, self_name, other_name)
 
     def __copy__(self) -> Self:
         return self
@@ -324,7 +332,7 @@ class Axis:
         Returns
         -------
         Location
-            ``(slice, shape, strides)`` in the flat buffer of this axis.
+            ``(slice, shape, strides, offset)`` in the flat buffer of this axis.
 
         Raises
         ------
@@ -337,7 +345,9 @@ class Axis:
         if found.outside:
             msg = f"`{format_path(names)}` is stored at `{found.storage}`, outside this axis"
             raise LabelError(msg)
-        return Location(found.span, found.shape, found.view.strides if found.view else None)
+        if found.view is None:
+            return Location(found.span, found.shape)
+        return Location(found.span, found.shape, found.view.strides, found.view.offset)
 
     def label(self, position: int) -> str:
         """Name the element at a position, as code: ``layers._1.weight[0,2]``.
@@ -400,7 +410,7 @@ class Axis:
         LabelError
             For unknown names, and for components chosen twice.
         """
-        records, sources = _algebra.select(self._root, [self._names(path) for path in paths])
+        records, sources = _algebra.select(self._root, self._names_of(paths))
         return Axis.from_records(records, warn=False), sources
 
     def select(self, paths: Iterable[str | Path]) -> Axis:
@@ -410,7 +420,7 @@ class Axis:
         --------
         >>> from componentvec import Axis
         >>> Axis(a=2, b={"c": 1, "d": 3}).select(["b.d", "a"]).index("a")
-        Location(slice=slice(3, 5, None), shape=(2,), strides=None)
+        Location(slice=slice(3, 5, None), shape=(2,), strides=None, offset=0)
         """
         return self.gather(paths)[0]
 
@@ -422,7 +432,7 @@ class Axis:
         LabelError
             For unknown names.
         """
-        records, _ = _algebra.drop(self._root, [self._names(path) for path in paths])
+        records, _ = _algebra.drop(self._root, self._names_of(paths))
         return Axis.from_records(records, warn=False)
 
     def rename(self, names: Mapping[str, str]) -> Axis:
@@ -463,6 +473,11 @@ class Axis:
         _, *records = self.records()
         group = GroupRecord(name, len(self.children))
         return Axis.from_records([GroupRecord("", 1), group, *records])
+
+    def _names_of(self, paths: str | Path | Iterable[str | Path]) -> list[tuple[str, ...]]:
+        if isinstance(paths, (str, Path)):  # one path; a string is not a list of its letters
+            paths = [paths]
+        return [self._names(path) for path in paths]
 
     def _names(self, path: str | Path) -> tuple[str, ...]:
         """Spell the path of a whole component."""

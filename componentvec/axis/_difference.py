@@ -1,7 +1,8 @@
-"""Say in words where two axes part."""
+"""Describe where two axes differ."""
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from componentvec.axis._nodes import Branch, Leaf
@@ -13,34 +14,37 @@ if TYPE_CHECKING:
 __all__ = ["first_difference"]
 
 
-def first_difference(left: Axis, right: Axis) -> str:
+def first_difference(one: Axis, two: Axis, one_name: str, two_name: str) -> str:
     """Describe the first component, in order, that two different axes do not have in common."""
-    for (names, one), (other_names, two) in zip(
-        left.components(), right.components(), strict=False
+    for (names, child), (other_names, other) in zip(
+        one.components(), two.components(), strict=False
     ):
         path = format_path(names)
         if names != other_names:
-            return f"the left has `{path}` where the right has `{format_path(other_names)}`"
-        if isinstance(one, Branch) != isinstance(two, Branch):
-            return f"`{path}` is {_kind(one)} on the left and {_kind(two)} on the right"
-        if isinstance(one, Leaf) and isinstance(two, Leaf):
-            if one.shape != two.shape:
-                return f"`{path}` has shape {one.shape} on the left and {two.shape} on the right"
-            if _place(one) != _place(two):
-                return f"`{path}` is {_place(one)} on the left and {_place(two)} on the right"
-    lefts, rights = (sum(1 for _ in axis.components()) for axis in (left, right))
-    side, longer, count = ("left", left, rights) if lefts > rights else ("right", right, lefts)
-    names = [names for names, _ in longer.components()][count]
-    return f"only the {side} has `{format_path(names)}`"
+            return f"{one_name} has `{path}` where {two_name} has `{format_path(other_names)}`"
+        if _kind(child) != _kind(other):
+            return f"`{path}` is {_kind(child)} in {one_name} and {_kind(other)} in {two_name}"
+        if isinstance(child, Leaf) and isinstance(other, Leaf):
+            for what in (_shape, _storage):
+                if what(child) != what(other):
+                    return f"`{path}` {what(child)} in {one_name} and {what(other)} in {two_name}"
+    counts = [sum(1 for _ in axis.components()) for axis in (one, two)]
+    name, longer = (one_name, one) if counts[0] > counts[1] else (two_name, two)
+    names, _ = next(itertools.islice(longer.components(), min(counts), None))
+    return f"only {name} has `{format_path(names)}`"
 
 
 def _kind(child: Leaf | Branch) -> str:
     return "a group" if isinstance(child, Branch) else "an array"
 
 
-def _place(leaf: Leaf) -> str:
+def _shape(leaf: Leaf) -> str:
+    return f"has shape {leaf.shape}"
+
+
+def _storage(leaf: Leaf) -> str:
     if leaf.outside:
-        return "stored outside"
+        return "is stored outside"
     if leaf.canonical:
-        return "stored here"
-    return f"tied to slot {leaf.slot}" + (f" through {leaf.view}" if leaf.view else "")
+        return "is stored here"
+    return f"is tied to slot {leaf.slot}" + (f" through {leaf.view}" if leaf.view else "")

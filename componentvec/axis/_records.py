@@ -6,11 +6,12 @@ selection), so nothing recurses and 500 levels cost no more stack than one.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, SupportsIndex, TypeAlias
 
 from componentvec.axis._strides import View
-from componentvec.errors import LabelError, SharingError
+from componentvec.errors import LabelError, LengthError, SharingError
 from componentvec.names import quoted
 from componentvec.typing import Shape
 
@@ -62,7 +63,11 @@ def records_from_shapes(shapes: ShapeTree) -> list[Record]:
     Raises
     ------
     LabelError
-        When a name is not a string or a shape is not a shape.
+        When a name is not a string.
+    LengthError
+        When a shape is not a shape.
+    SharingError
+        When a mapping holds itself.
     """
     records: list[Record] = [GroupRecord("", len(shapes))]
     leaving = object()
@@ -92,10 +97,11 @@ def records_from_shapes(shapes: ShapeTree) -> list[Record]:
 
 
 def _as_shape(names: Names, value: object) -> Shape:
-    extents = (value,) if isinstance(value, int) else value
+    extents = (value,) if isinstance(value, SupportsIndex) else value
     if isinstance(extents, Sequence) and not isinstance(extents, str):
-        shape = tuple(extents)
-        if all(type(extent) is int and extent >= 0 for extent in shape):
+        counts = all(isinstance(n, SupportsIndex) and not isinstance(n, bool) for n in extents)
+        shape = tuple(map(operator.index, extents)) if counts else (-1,)
+        if min(shape, default=0) >= 0:
             return shape
     msg = f"{quoted(names)}: expected a shape, an integer or a mapping, got {value!r:.60}"
-    raise LabelError(msg)
+    raise LengthError(msg)

@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from componentvec.arrays import Labelled, NamedTree
+from componentvec.arrays import Labelled, NamedTree, numbers
 from componentvec.axis import Axis, Branch, Leaf, Steps, view_steps
 from componentvec.backends import is_array, is_foreign, is_inexact, is_numeric
 from componentvec.errors import DeviceError, LabelError, LengthError, PromotionError
 from componentvec.names import quoted
 from componentvec.params._plan import Plan, picker
+from componentvec.promotion import Weak, weak_to_array
 from componentvec.tree import named_children
 
 __all__ = ["Reader", "Site"]
@@ -147,7 +148,7 @@ class Reader:
         parts = named_children(value)
         expected = group.model_parts
         if parts is None:
-            found = f"a {type(value).__name__}"
+            found = f"an object of type {type(value).__name__}"
         elif type(value) in (list, tuple) and expected is not None and len(parts) != len(expected):
             found = f"a {type(value).__name__} of {len(parts)}"
         else:
@@ -166,7 +167,7 @@ class Reader:
 
 
 def _as_array(site: Site, value: Any) -> Any:
-    """Take numbers in any form as an array; refuse what is none."""
+    """Convert a value to an array, or raise."""
     where = quoted(site.names)
     if is_foreign(value):
         msg = f"{where} is an array of {type(value).__module__}; convert it to NumPy first"
@@ -179,9 +180,12 @@ def _as_array(site: Site, value: Any) -> Any:
         msg = f"{expected}, but was given {'None' if value is None else 'a mapping'}"
         raise LengthError(msg)
     try:
+        weak = numbers(value)
+        if isinstance(weak, Weak) and site.dtype is not None and weak.fits(site.dtype):
+            return weak_to_array(weak, site.names, site.dtype)
         array = np.asarray(value)
     except ValueError:
-        msg = f"{expected}, but was given a {type(value).__name__} that makes no array"
+        msg = f"{expected}, but was given a {type(value).__name__} that does not make an array"
         raise LengthError(msg) from None
     if not is_numeric(array.dtype):
         msg = f"{expected}, but was given a {type(value).__name__} of dtype {array.dtype}"

@@ -14,7 +14,7 @@ import numpy as np
 
 from componentvec.arrays import ComponentVector, Labelled, NamedTree, strip, view_slot, zeros
 from componentvec.axis import Axis
-from componentvec.backends import is_array, is_numeric, native
+from componentvec.backends import is_array, is_foreign, is_numeric, native
 from componentvec.errors import (
     AxisMismatchError,
     LengthError,
@@ -46,7 +46,8 @@ class Restructure(Generic[M]):
     plan: Plan
     """How arrays are cut from a vector, and containers put together."""
     dtype: np.dtype[Any]
-    """The dtype of the vectors that `flatten` and `pullback` give."""
+    """The dtype of the vectors that `flatten` and `pullback` return: that of the vector it came
+    with, or what the dtypes in the model promote to."""
     _readers: list[Reader] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -57,7 +58,7 @@ class Restructure(Generic[M]):
         return self.axis.size
 
     def __repr__(self) -> str:
-        return f"<Restructure of {self.axis.size} {self.dtype} parameters: {self.axis!r}>"
+        return f"<Restructure of {self.axis.size} {self.dtype} elements: {self.axis!r}>"
 
     def __call__(self, vector: Any, /, *, dtype: Literal["restore", "follow"] = "restore") -> M:
         """Make a model from a vector.
@@ -91,12 +92,13 @@ class Restructure(Generic[M]):
             msg = f"dtype must be 'restore' or 'follow', not {dtype!r}"
             raise ValueError(msg)
         restores = dtype == "restore"
-        if type(vector) is np.ndarray:
+        if type(vector) is np.ndarray and vector.dtype.kind in "fc":
             flat = vector
         elif isinstance(vector, Labelled):
             axis = vector.axis
             if axis is not self.axis and axis != self.axis and axis is not None:
-                msg = f"the vector has another axis than the model: {self.axis.difference(axis)}"
+                difference = self.axis.difference(axis, "the model", "the vector")
+                msg = f"the vector does not have the model's axis: {difference}"
                 raise AxisMismatchError(msg)
             flat = strip(vector)
         elif isinstance(vector, NamedTree):
@@ -116,8 +118,10 @@ class Restructure(Generic[M]):
         if isinstance(vector, np.ma.MaskedArray):
             msg = "the vector is masked, and a model has no place for its mask"
             raise PromotionError(msg)
-        if is_array(vector):
+        if is_array(vector) and (is_foreign(vector) or is_numeric(vector.dtype)):
             return vector
+        if not isinstance(vector, np.ndarray) and isinstance(getattr(vector, "shape", None), tuple):
+            return vector  # an array of a library we do not know, such as one that traces
         try:
             flat = np.asarray(vector) if isinstance(vector, (list, tuple)) else None
         except ValueError:
@@ -196,7 +200,7 @@ class Restructure(Generic[M]):
         LabelError, LengthError
             For parameters that are missing, not of this structure, or of another shape.
         PromotionError
-            For values that the vector's dtype does not hold exactly.
+            For values of another dtype than the model's that the vector does not hold exactly.
         SharingError
             When tied sites differ.
 
@@ -208,13 +212,14 @@ class Restructure(Generic[M]):
         >>> restructure.flatten({"a": np.array([1.0, 2.0]), "b": [np.array([3.0])]}).tolist()
         [1.0, 2.0, 3.0]
         """
-        if out is not None and not isinstance(out, np.ndarray):
-            msg = f"out must be an array of {self.axis.size} elements, not a {type(out).__name__}"
+        if out is not None and not (isinstance(out, np.ndarray) and is_numeric(out.dtype)):
+            msg = f"out must be an array of {self.axis.size} numbers, not a {type(out).__name__}"
             raise LengthError(msg)
         target: Any = zeros(self.axis, self.dtype) if out is None else out
         flat = strip(target)
         if isinstance(target, Labelled) and target.axis not in (None, self.axis):
-            msg = f"out has another axis than the model: {self.axis.difference(target.axis)}"
+            difference = self.axis.difference(target.axis, "the model", "out")
+            msg = f"out does not have the model's axis: {difference}"
             raise AxisMismatchError(msg)
         if flat.shape != (self.axis.size,):
             raise _wrong_length(self.axis, flat.shape)
@@ -288,7 +293,7 @@ class Restructure(Generic[M]):
 
     @property
     def _reader(self) -> Reader:
-        # Made on first use: who only rebuilds models never needs it.
+        # Made on first use: whoever only rebuilds models never needs it.
         if not self._readers:
             self._readers.append(Reader(self.axis, self.plan))
         return self._readers[0]
@@ -321,6 +326,6 @@ def _wrong_length(axis: Axis, shape: tuple[int, ...]) -> LengthError:
     paths = list(axis.paths())
     ends = f", `{paths[0]}` to `{paths[-1]}`" if len(paths) > 1 else ""
     return LengthError(
-        f"the model has {axis.size} parameters{ends}, so it takes arrays of shape ({axis.size},), "
+        f"the model has {axis.size} elements{ends}, so it takes arrays of shape ({axis.size},), "
         f"not {tuple(shape)}"
     )
