@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from componentvec.axis import Branch, Leaf, c_strides
+from componentvec.axis import Group, Leaf, c_strides
 from componentvec.names import format_path, shortened
 
 __all__ = ["describe"]
 
-Row = tuple[tuple[str, ...], Leaf | Branch, Any]
+Row = tuple[tuple[str, ...], Leaf | Group, Any]
 
 MAX_ROWS = 40
 MAX_DEPTH = 12
@@ -56,13 +56,13 @@ def _line(cells: tuple[str, str, str, str], widths: list[int]) -> str:
 
 
 def _cells(
-    names: tuple[str, ...], child: Leaf | Branch, values: Any, first_sites: dict[int | None, str]
+    names: tuple[str, ...], child: Leaf | Group, values: Any, first_sites: dict[int | None, str]
 ) -> tuple[str, str, str, str]:
-    """Give name, range, shape and values of one component."""
+    """Return name, range, shape and values of one component."""
     depth = len(names) - 1
     indent = "  " * depth if depth <= MAX_DEPTH else "  " * MAX_DEPTH + f"({depth}) "
     name = indent + shortened(format_path(names[-1:]), _NAME_WIDTH)
-    if isinstance(child, Branch):
+    if isinstance(child, Group):
         return name, "", "", ""
     shape = "x".join(map(str, child.shape)) if child.shape else ""
     numbers = "" if values is None else _numbers(values)

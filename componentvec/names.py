@@ -92,7 +92,7 @@ def shortened(text: str, width: int) -> str:
 
 
 def plain_name(name: str) -> str:
-    """Give a name as an exact str; members of string enums and NumPy strings print otherwise."""
+    """Return a name as an exact str; members of string enums and NumPy strings print otherwise."""
     return name if type(name) is str else str.__str__(name)
 
 

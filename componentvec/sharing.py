@@ -125,24 +125,30 @@ def _memory_links(
 def _buckets(leaves: Sequence[Any], cluster: list[int]) -> Iterable[list[int]]:
     """Split arrays whose bounds overlap into groups that cannot have an element in common.
 
-    Columns of one matrix, or real and imaginary parts: where all steps are multiples of one step,
-    arrays whose starts differ modulo that step never meet, and need not be compared pair by pair.
+    Columns of one matrix, or real and imaginary parts: where the outer steps of all arrays are
+    multiples of one period, each array stays in one window of that period, and arrays in different
+    windows never meet. So they need not be compared pair by pair.
     """
     if len(cluster) < 2:
         return []
     arrays = [leaves[place] for place in cluster]
-    steps = [s for a in arrays for s, n in zip(a.strides, a.shape, strict=True) if n > 1]
-    common = math.gcd(*steps)
-    if common == 0:
+    dims = [[(abs(s), n) for s, n in zip(a.strides, a.shape, strict=True) if n > 1] for a in arrays]
+    period = math.gcd(*(max(steps, default=(0, 1))[0] for steps in dims))
+    windows: list[tuple[int, int, int]] = []
+    for place, array, steps in zip(cluster, arrays, dims, strict=True):
+        inner = sum(step * (extent - 1) for step, extent in steps if period and step % period)
+        first = np.lib.array_utils.byte_bounds(array)[0] % period if period else 0
+        windows.append((first, first + inner + array.itemsize, place))
+    if not period or max(end for _, end, _ in windows) > period:
         return [cluster]
-    buckets: dict[int, list[int]] = {}
-    for place, array in zip(cluster, arrays, strict=True):
-        buckets.setdefault(array.__array_interface__["data"][0] % common, []).append(place)
-    residues = sorted(buckets)
-    gaps = [b - a for a, b in zip(residues, [*residues[1:], residues[0] + common], strict=True)]
-    if min(gaps) < max(array.itemsize for array in arrays):
-        return [cluster]
-    return buckets.values()
+    buckets: list[list[int]] = []
+    reach = -1
+    for first, end, place in sorted(windows):
+        if first >= reach:
+            buckets.append([])
+        buckets[-1].append(place)
+        reach = max(reach, end)
+    return map(sorted, buckets)
 
 
 def _bucket_links(
@@ -169,7 +175,7 @@ def _bucket_links(
 
 
 def _footprint(array: np.ndarray[Any, Any]) -> _Footprint | None:
-    """Give the memory places of an array; None when it visits some of them twice."""
+    """Return the memory places of an array; None when it visits some of them twice."""
     start = array.__array_interface__["data"][0]
     runs: list[tuple[int, int]] = []
     for extent, step in zip(array.shape, array.strides, strict=True):

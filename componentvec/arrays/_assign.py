@@ -10,7 +10,7 @@ import numpy as np
 from componentvec.arrays._attach import Plain, strip
 from componentvec.arrays._layout import numbers
 from componentvec.arrays._sites import leaf_view, slot_of, view_slot
-from componentvec.axis import Branch, Leaf
+from componentvec.axis import Group, Leaf
 from componentvec.errors import LabelError, LengthError, PromotionError, SharingError
 from componentvec.names import format_path, quoted
 from componentvec.promotion import Weak, weak_to_array
@@ -24,7 +24,7 @@ __all__ = ["assign"]
 Names = tuple[str | int, ...]
 
 
-def assign(vector: Labelled, names: Names, child: Leaf | Branch, value: Any) -> None:
+def assign(vector: Labelled, names: Names, child: Leaf | Group, value: Any) -> None:
     """Write `value` into the component `child` of `vector`.
 
     A leaf takes whatever broadcasts into it. A group takes a scalar (for every element of it), a
@@ -55,7 +55,7 @@ def assign(vector: Labelled, names: Names, child: Leaf | Branch, value: Any) -> 
             slot[...] = fresh
 
 
-def _fills_range(names: Names, group: Branch, value: Any) -> bool:
+def _fills_range(names: Names, group: Group, value: Any) -> bool:
     """Tell whether one copy into the group's own range does it: the case that needs no staging.
 
     Raises
@@ -98,9 +98,9 @@ def _staged(
     return [(slot, fresh) for _, slot, fresh in slots.values()]
 
 
-def _matched(names: Names, child: Leaf | Branch, value: Any) -> Iterator[tuple[Names, Leaf, Any]]:
+def _matched(names: Names, child: Leaf | Group, value: Any) -> Iterator[tuple[Names, Leaf, Any]]:
     """Pair every leaf below `child` that `value` speaks of with its part of `value`."""
-    pending: list[tuple[Names, Leaf | Branch, Any]] = [(names, child, value)]
+    pending: list[tuple[Names, Leaf | Group, Any]] = [(names, child, value)]
     while pending:
         path, place, part = pending.pop()
         if isinstance(place, Leaf):
@@ -121,7 +121,7 @@ def _matched(names: Names, child: Leaf | Branch, value: Any) -> Iterator[tuple[N
             pending.append(((*path, name), children[name].within(place), inner))
 
 
-def _split(names: Names, group: Branch, flat: Any) -> dict[Any, Any]:
+def _split(names: Names, group: Group, flat: Any) -> dict[Any, Any]:
     """Cut a flat array for a group into one part per component."""
     _fills_range(names, group, flat)
     array = strip(np.asarray(flat))
@@ -133,14 +133,14 @@ def _split(names: Names, group: Branch, flat: Any) -> dict[Any, Any]:
         raise LengthError(msg)
     return {
         name: array[child.span]
-        if isinstance(child, Branch)
+        if isinstance(child, Group)
         else view_slot(array[child.span], child.shape, child.view)
         for name, child in group.axis.children.items()
     }
 
 
 def _by_name(names: Names, value: Any) -> dict[Any, Any] | None:
-    """Give a value's parts by name; None for arrays, scalars and lists of numbers."""
+    """Return a value's parts by name; None for arrays, scalars and lists of numbers."""
     if hasattr(value, "_cv_state"):
         axis = value._cv_state[0]
         return None if axis is None else {name: value[name] for name in axis}

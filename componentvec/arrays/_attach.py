@@ -58,7 +58,7 @@ def same_place(vector: Labelled, plain: Plain) -> Any:
 
 
 def strip(value: Any) -> Any:
-    """Give the plain array behind a labelled vector, not a copy; other values as they are."""
+    """Return the plain array behind a labelled vector, not a copy; other values as they are."""
     state = getattr(value, "_cv_state", None)
     return value if state is None else state[1]
 
@@ -81,7 +81,7 @@ def strip_all(value: Any, found: list[Labelled]) -> Any:
 def given_back(
     result: Any, vectors: list[Labelled], args: tuple[Any, ...], options: dict[str, Any]
 ) -> Any | None:
-    """Give the caller's own object when a function returned what it was given, as with ``out=``.
+    """Return the caller's own object when a function returned what it was given, as with ``out=``.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def given_back(
 
 
 def agreed_axis(vectors: list[Labelled]) -> Axis | None:
-    """Give the one axis of all operands; None when none of them has one.
+    """Return the one axis of all operands; None when none of them has one.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What NumPy functions that are no ufuncs do with labels.
+"""What NumPy functions that are not ufuncs do with labels.
 
 Elementwise functions keep the axis and the ``*_like`` functions repeat it; every other function
 runs on the plain arrays and its result is plain.

@@ -17,7 +17,7 @@ from componentvec.arrays._attach import Plain, agreed_axis, attach, same_place, 
 from componentvec.arrays._functions import apply_function
 from componentvec.arrays._sites import component, find, leaf_view
 from componentvec.arrays._ufuncs import apply_ufunc
-from componentvec.axis import Axis, Branch
+from componentvec.axis import Axis, Group
 from componentvec.display import describe
 from componentvec.errors import LabelError
 from componentvec.names import Path, is_attribute
@@ -46,8 +46,6 @@ class Labelled(_Base):
     def axis(self) -> Axis:
         """The label tree; None for an array that has none, such as a view cast."""
         return self._cv_state[0]  # type: ignore[return-value]  # None only after a view cast
-
-    # Access --------------------------------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Any:
         # Reached only when ordinary look-up failed: a component not seen before, or a name that
@@ -128,7 +126,7 @@ class Labelled(_Base):
             if isinstance(value, Labelled):
                 agreed_axis([self, value])
             elif isinstance(value, Mapping):
-                assign(self, (), Branch(slice(0, axis.size), axis, 0), value)
+                assign(self, (), Group(slice(0, axis.size), axis, 0), value)
                 return
         if _is_names(key):
             msg = (
@@ -152,8 +150,6 @@ class Labelled(_Base):
         names = () if axis is None else axis.names
         return sorted({*object.__dir__(self), *filter(is_attribute, names)})
 
-    # NumPy's hooks -------------------------------------------------------------------------------
-
     def __array_ufunc__(self, ufunc: Any, method: Any, *inputs: Any, **options: Any) -> Any:
         return apply_ufunc(type(self), ufunc, method, inputs, options)
 
@@ -161,8 +157,6 @@ class Labelled(_Base):
         self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any
     ) -> Any:
         return apply_function(type(self), func, args, kwargs)
-
-    # Copies --------------------------------------------------------------------------------------
 
     def __copy__(self) -> Self:
         copied: Self = _relabelled(self, self._cv_state[1].copy())
@@ -174,8 +168,6 @@ class Labelled(_Base):
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         # The plain array pickles itself, out of band under protocol 5.
         return _unpickle, (type(self), *self._cv_state)
-
-    # Printing ------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
         axis, plain = self._cv_state
@@ -193,7 +185,7 @@ class Labelled(_Base):
 
 def is_scalar_place(child: Any) -> bool:
     """Tell whether a component is a scalar, which is handed out as a value and never cached."""
-    return not isinstance(child, Branch) and child.shape == ()
+    return not isinstance(child, Group) and child.shape == ()
 
 
 def _get(vector: Any, key: Any) -> Any:
@@ -255,8 +247,8 @@ def _unpickle(cls: type[Any], axis: Axis | None, plain: Plain) -> Any:
 
 
 def _shown(vector: Any, child: Any) -> Any:
-    """Give what the repr prints of a component: its array, or None for groups and lost values."""
-    if isinstance(child, Branch):
+    """Return what the repr prints of a component: its array, or None for groups and lost values."""
+    if isinstance(child, Group):
         return None
     try:
         return leaf_view(vector, child, "")

@@ -10,7 +10,7 @@ import numpy as np
 from componentvec.arrays._sites import leaf_view
 from componentvec.axis import (
     Axis,
-    Branch,
+    Group,
     GroupRecord,
     Leaf,
     LeafRecord,
@@ -226,7 +226,7 @@ def _refuse_twice(given: Mapping[str, Any], more: Mapping[str, Any]) -> None:
 
 
 def _children(value: Any, names: Names) -> dict[str, Any] | None:
-    """Give the named children of a group; None for a leaf."""
+    """Return the named children of a group; None for a leaf."""
     if type(value) is np.ndarray and names:
         return None
     if isinstance(value, Mapping):
@@ -289,7 +289,7 @@ def _add_vector(out: _Collected, vector: Any, names: Names, sharing: SharingPoli
     out.records.append(GroupRecord(names[-1] if names else "", len(axis.children)))
     firsts: dict[int, tuple[int, Leaf]] = {}
     for path, child in axis.components():
-        if isinstance(child, Branch):
+        if isinstance(child, Group):
             out.records.append(GroupRecord(path[-1], len(child.axis.children)))
             continue
         assert isinstance(child, Leaf)

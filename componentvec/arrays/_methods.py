@@ -29,7 +29,7 @@ REFUSES = ("partition", "resize", "sort")
 
 
 def with_methods(cls: C) -> C:
-    """Give a vector class the methods of its array library, with the label rule of each."""
+    """Return a vector class the methods of its array library, with the label rule of each."""
     for names, make in ((KEEPS, _keeping), (PLAIN, _plain), (REFUSES, _refusing)):
         for name in names:
             original = getattr(np.ndarray, name)

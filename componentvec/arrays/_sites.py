@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from componentvec.arrays._attach import Plain, attach, put_root
-from componentvec.axis import Branch, Leaf, View, view_steps
+from componentvec.axis import Group, Leaf, View, rearrangement
 from componentvec.errors import LabelError
 from componentvec.names import format_path
 from componentvec.typing import Shape
@@ -19,12 +19,12 @@ __all__ = ["component", "find", "leaf_view", "slot_of", "view_slot"]
 def view_slot(slot: Any, shape: Shape, view: View | None) -> Any:
     """Show the one-dimensional array of a slot's elements as a site sees it."""
     if view is not None:
-        return view_steps(shape, view).apply(slot)
+        return rearrangement(shape, view).apply(slot)
     return slot if len(shape) == 1 else slot.reshape(shape)
 
 
 def slot_of(vector: Labelled, leaf: Leaf, path: str) -> Plain:
-    """Give the elements of a leaf's slot, inside the vector or outside of it.
+    """Return the elements of a leaf's slot, inside the vector or outside of it.
 
     Raises
     ------
@@ -49,8 +49,8 @@ def leaf_view(vector: Labelled, leaf: Leaf, path: str) -> Plain:
     return view_slot(slot_of(vector, leaf, path), leaf.shape, leaf.view)
 
 
-def component(vector: Labelled, child: Leaf | Branch, path: str) -> Any:
-    """Give what access gives: a view of an array, a scalar, or a labelled view of a group."""
+def component(vector: Labelled, child: Leaf | Group, path: str) -> Any:
+    """Return what access gives: a view of an array, a scalar, or a labelled view of a group."""
     if isinstance(child, Leaf):
         seen = leaf_view(vector, child, path)
         return seen if child.shape else seen[()]
@@ -63,7 +63,7 @@ def component(vector: Labelled, child: Leaf | Branch, path: str) -> Any:
 
 
 def find(vector: Labelled, path: Any) -> Any:
-    """Give the component at a path of any depth; see `Axis.resolve`."""
+    """Return the component at a path of any depth; see `Axis.resolve`."""
     axis = vector._cv_state[0]
     if axis is None:
         msg = f"an array without an axis has no component {path!r}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
-from componentvec.axis._nodes import Branch, Leaf
+from componentvec.axis._nodes import Group, Leaf
 from componentvec.axis._records import GroupRecord, LeafRecord, Record, Tie
 from componentvec.axis._strides import relative_view
 from componentvec.errors import LabelError, SharingError
@@ -20,7 +20,7 @@ __all__ = ["drop", "merge", "select"]
 Names: TypeAlias = tuple[str, ...]
 
 
-def select(root: Branch, keep: Sequence[Names]) -> tuple[list[Record], list[Leaf]]:
+def select(root: Group, keep: Sequence[Names]) -> tuple[list[Record], list[Leaf]]:
     """Keep the components `keep`, in that order, inside the groups that hold them.
 
     Returns
@@ -41,7 +41,7 @@ def select(root: Branch, keep: Sequence[Names]) -> tuple[list[Record], list[Leaf
     return _retied(root, lambda names, group: tuple(chosen.get(names, group.axis.children)))
 
 
-def drop(root: Branch, gone: Iterable[Names]) -> tuple[list[Record], list[Leaf]]:
+def drop(root: Group, gone: Iterable[Names]) -> tuple[list[Record], list[Leaf]]:
     """Leave out the components `gone`; returns as `select`."""
     absent = set(gone)
     return _retied(
@@ -51,17 +51,17 @@ def drop(root: Branch, gone: Iterable[Names]) -> tuple[list[Record], list[Leaf]]
 
 
 def _retied(
-    root: Branch, children_of: Callable[[Names, Branch], Sequence[str]]
+    root: Group, children_of: Callable[[Names, Group], Sequence[str]]
 ) -> tuple[list[Record], list[Leaf]]:
     """Flatten what `children_of` keeps of each group, and number the slots anew."""
     records: list[Record] = []
     sources: list[Leaf] = []
     slots: dict[int | str | None, int] = {}
-    pending: list[tuple[Names, Leaf | Branch]] = [((), root)]
+    pending: list[tuple[Names, Leaf | Group]] = [((), root)]
     while pending:
         names, child = pending.pop()
         name = names[-1] if names else ""
-        if isinstance(child, Branch):
+        if isinstance(child, Group):
             kept = children_of(names, child)
             records.append(GroupRecord(name, len(kept)))
             children = child.axis.children

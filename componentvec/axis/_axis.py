@@ -18,7 +18,7 @@ from componentvec.axis._difference import first_difference
 from componentvec.axis._intern import Structure
 from componentvec.axis._json import records_from_json, records_to_json
 from componentvec.axis._lookup import Elements, indices, resolve
-from componentvec.axis._nodes import Branch, Leaf
+from componentvec.axis._nodes import Group, Leaf
 from componentvec.axis._records import GroupRecord, LeafRecord, Record, Tie, records_from_shapes
 from componentvec.axis._strides import View
 from componentvec.errors import LabelError
@@ -28,7 +28,7 @@ from componentvec.typing import Shape
 __all__ = ["Axis", "Location"]
 
 
-_Visit: TypeAlias = tuple[tuple[str, ...], Branch, Iterator[tuple[str, Leaf | Branch]]]
+_Visit: TypeAlias = tuple[tuple[str, ...], Group, Iterator[tuple[str, Leaf | Group]]]
 
 
 class Location(NamedTuple):
@@ -39,7 +39,7 @@ class Location(NamedTuple):
     shape: Shape
     """Shape of the component; ``(size,)`` for a group."""
     strides: tuple[int, ...] | None = None
-    """Steps in elements, for a transposed or otherwise rearranged tie; None for C order."""
+    """Rearrangement in elements, for a transposed or otherwise rearranged tie; None for C order."""
     offset: int = 0
     """Position in the slice of element (0, 0, …); not 0 where a tie runs backwards."""
 
@@ -88,22 +88,22 @@ class Axis:
         "__weakref__",
         "_announced",
         "_elements",
+        "_slot_count",
+        "_structure",
         "children",
         "has_outside",
         "size",
-        "slot_count",
-        "structure",
     )
 
     size: int
     """Number of elements."""
-    children: Mapping[str, Leaf | Branch]
+    children: Mapping[str, Leaf | Group]
     """Direct components by name, in order."""
-    slot_count: int
+    _slot_count: int
     """Number of slots."""
     has_outside: bool
     """Whether some site of this axis is stored outside it."""
-    structure: Structure
+    _structure: Structure
     """What equal axes share."""
     _announced: bool
     _elements: Elements | None
@@ -137,24 +137,24 @@ class Axis:
         axis = build(records, cls._assemble)
         if warn and not axis._announced:
             object.__setattr__(axis, "_announced", True)
-            warn_shadowed(records)
+            warn_shadowed(record.name for record in records)
         return axis  # type: ignore[return-value]  # made by `_assemble`
 
     @classmethod
     def _assemble(
         cls,
         structure: Structure,
-        children: dict[str, Leaf | Branch],
+        children: dict[str, Leaf | Group],
         size: int,
         slot_count: int,
         has_outside: bool,
     ) -> Self:
         self = object.__new__(cls)
         put = object.__setattr__
-        put(self, "structure", structure)
+        put(self, "_structure", structure)
         put(self, "children", MappingProxyType(children))
         put(self, "size", size)
-        put(self, "slot_count", slot_count)
+        put(self, "_slot_count", slot_count)
         put(self, "has_outside", has_outside)
         put(self, "_elements", None)
         put(self, "_announced", False)
@@ -168,21 +168,27 @@ class Axis:
         msg = f"an Axis is immutable; cannot delete {name!r}"
         raise AttributeError(msg)
 
-    # Comparing, copying, storing -----------------------------------------------------------------
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Axis):
             return NotImplemented
-        return self.structure is other.structure
+        return self._structure is other._structure
 
     def __hash__(self) -> int:
-        return hash(self.structure)
+        return hash(self._structure)
 
     def difference(
-        self, other: Axis, self_name: str = "the left", other_name: str = "the right"
+        self, other: Axis, here: str = "on the left", there: str = "on the right"
     ) -> str | None:
-        """Name the first place where two axes differ, in words; None when they are equal."""
-        return None if self == other else first_difference(self, other, self_name, other_name)
+        """Name the first place where two axes differ, in words; None when they are equal.
+
+        Parameters
+        ----------
+        other : Axis
+            The axis to compare with.
+        here, there : str, optional
+            Where the two axes are, in the words of the message.
+        """
+        return None if self == other else first_difference(self, other, here, there)
 
     def __copy__(self) -> Self:
         return self
@@ -210,8 +216,6 @@ class Axis:
         """
         return cls.from_records(records_from_json(text), warn=False)
 
-    # Contents ------------------------------------------------------------------------------------
-
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the direct components, in order."""
@@ -234,14 +238,14 @@ class Axis:
         shown = ", ".join(names) + (", …" if len(self.children) > 6 else "")
         return f"<Axis of {self.size} element{'s' * (self.size != 1)}: {shown}>"
 
-    def components(self) -> Iterator[tuple[tuple[str, ...], Leaf | Branch]]:
+    def components(self) -> Iterator[tuple[tuple[str, ...], Leaf | Group]]:
         """Iterate over all components, groups before their children.
 
         Yields
         ------
         names : tuple of str
             Names from the root down.
-        component : Leaf or Branch
+        component : Leaf or Group
             Its place, counted from the start of this axis.
         """
         start: _Visit = ((), self._root, iter(self.children.items()))
@@ -254,7 +258,7 @@ class Axis:
                 continue
             child = child.within(group)
             yield (*names, name), child
-            if isinstance(child, Branch):
+            if isinstance(child, Group):
                 groups.append(((*names, name), child, iter(child.axis.children.items())))
 
     def leaves(self) -> Iterator[tuple[tuple[str, ...], Leaf]]:
@@ -268,7 +272,7 @@ class Axis:
         return (format_path(names) for names, _ in self.leaves())
 
     def records(self) -> list[Record]:
-        """Give the flat form: one record per component, groups before their children."""
+        """Return the flat form: one record per component, groups before their children."""
         root: list[Record] = [GroupRecord("", len(self.children))]
         return root + [_record(names[-1], child) for names, child in self.components()]
 
@@ -289,12 +293,10 @@ class Axis:
         }
 
     @property
-    def _root(self) -> Branch:
-        return Branch(slice(0, self.size), self, 0)
+    def _root(self) -> Group:
+        return Group(slice(0, self.size), self, 0)
 
-    # Looking up ----------------------------------------------------------------------------------
-
-    def resolve(self, path: str | Path) -> tuple[tuple[str | int, ...], Leaf | Branch]:
+    def resolve(self, path: str | Path) -> tuple[tuple[str | int, ...], Leaf | Group]:
         """Find a component at any depth.
 
         Parameters
@@ -307,7 +309,7 @@ class Axis:
         -------
         names : tuple of str or int
             Names from the root down, and the index when one element of a leaf was asked for.
-        component : Leaf or Branch
+        component : Leaf or Group
             Its place, counted from this axis' start.
 
         Raises
@@ -317,12 +319,12 @@ class Axis:
         """
         return resolve(self._root, path)
 
-    def locate(self, path: str | Path) -> Leaf | Branch:
+    def locate(self, path: str | Path) -> Leaf | Group:
         """Find the place of a component at any depth; see `resolve`."""
         return self.resolve(path)[1]
 
     def index(self, path: str | Path) -> Location:
-        """Give range and shape of a component.
+        """Return range and shape of a component.
 
         Parameters
         ----------
@@ -340,7 +342,7 @@ class Axis:
             When there is no such component, or it is stored outside this axis.
         """
         names, found = self.resolve(path)
-        if isinstance(found, Branch):
+        if isinstance(found, Group):
             return Location(found.span, (found.axis.size,))
         if found.outside:
             msg = f"`{format_path(names)}` is stored at `{found.storage}`, outside this axis"
@@ -361,7 +363,7 @@ class Axis:
         return format_path((*names, *index))
 
     def path(self, position: int) -> Path:
-        """Give the path of the element at a position; the inverse of `index`.
+        """Return the path of the element at a position; the inverse of `index`.
 
         Raises
         ------
@@ -386,8 +388,6 @@ class Axis:
             object.__setattr__(self, "_elements", Elements(self.leaves()))
         assert self._elements is not None
         return self._elements.at(position)
-
-    # Making others -------------------------------------------------------------------------------
 
     def gather(self, paths: Iterable[str | Path]) -> tuple[Axis, list[Leaf]]:
         """Select components, and say where each slot of the new axis takes its values from.
@@ -455,7 +455,9 @@ class Axis:
             record._replace(name=new_names.get(path, record.name))
             for path, record in zip(paths, records, strict=True)
         ]
-        return Axis.from_records([root, *renamed])
+        axis = Axis.from_records([root, *renamed], warn=False)
+        warn_shadowed(new_names.values())
+        return axis
 
     def merge(self, other: Axis) -> Axis:
         """Put the components of another axis behind those of this one.
@@ -465,14 +467,16 @@ class Axis:
         LabelError
             When a name occurs in both.
         """
-        records = _algebra.merge(self.records(), other.records(), self.slot_count)
+        records = _algebra.merge(self.records(), other.records(), self._slot_count)
         return Axis.from_records(records, warn=False)
 
     def nest(self, name: str) -> Axis:
         """Put the whole axis under one name."""
         _, *records = self.records()
         group = GroupRecord(name, len(self.children))
-        return Axis.from_records([GroupRecord("", 1), group, *records])
+        axis = Axis.from_records([GroupRecord("", 1), group, *records], warn=False)
+        warn_shadowed([name])
+        return axis
 
     def _names_of(self, paths: str | Path | Iterable[str | Path]) -> list[tuple[str, ...]]:
         if isinstance(paths, (str, Path)):  # one path; a string is not a list of its letters
@@ -502,7 +506,7 @@ def _unpickle(state: tuple[tuple[Any, ...], ...]) -> Axis:
 
 
 def _state(record: Record) -> tuple[Any, ...]:
-    """Give a record as plain tuples, which keeps pickles small and free of our classes."""
+    """Return a record as plain tuples, which keeps pickles small and free of our classes."""
     if isinstance(record, GroupRecord):
         return record.name, record.children
     tie = record.tie
@@ -512,8 +516,8 @@ def _state(record: Record) -> tuple[Any, ...]:
     return record.name, record.shape, tie.slot, view, record.storage
 
 
-def _record(name: str, child: Leaf | Branch) -> Record:
-    if isinstance(child, Branch):
+def _record(name: str, child: Leaf | Group) -> Record:
+    if isinstance(child, Group):
         return GroupRecord(name, len(child.axis.children))
     if child.slot is None or child.slot < 0:
         return LeafRecord(name, child.shape, Tie(-1, child.view), child.storage)

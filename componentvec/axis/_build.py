@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from componentvec.axis._intern import Structure, intern
-from componentvec.axis._nodes import Branch, Leaf
+from componentvec.axis._nodes import Group, Leaf
 from componentvec.axis._records import GroupRecord, LeafRecord, Record, Tie
 from componentvec.axis._strides import View, simplify_view, view_fits
 from componentvec.errors import LabelError, ShadowedNameWarning
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["build", "warn_shadowed"]
 
-Assemble = Callable[[Structure, dict[str, Leaf | Branch], int, int, bool], "Axis"]
+Assemble = Callable[[Structure, dict[str, Leaf | Group], int, int, bool], "Axis"]
 
 # A site stored outside a group that is being built: its slot and view, or None when unknown.
 Outsider = Tie | None
@@ -46,7 +46,7 @@ class _OpenGroup:
         self.start = start
         self.slot = slot
         self.tied = False
-        self.children: dict[str, Leaf | Branch] = {}
+        self.children: dict[str, Leaf | Group] = {}
         self.content: list[Any] = []
         self.outsiders: list[Outsider] = []
 
@@ -141,7 +141,7 @@ def _path_of(stack: list[_OpenGroup], name: str) -> str:
 
 
 def _place(record: LeafRecord, stack: list[_OpenGroup], slots: _Slots) -> None:
-    """Give a leaf its range, and add it to the innermost open group."""
+    """Return a leaf its range, and add it to the innermost open group."""
     name, shape, tie, storage = record
     group = stack[-1]
     group.waiting -= 1
@@ -182,7 +182,7 @@ def _place(record: LeafRecord, stack: list[_OpenGroup], slots: _Slots) -> None:
 
 
 def _checked_view(tie: Tie, shape: Shape, size: int, path: str) -> View | None:
-    """Give the one spelling of a tie's view; refuse one that does not cover its slot."""
+    """Return the one spelling of a tie's view; refuse one that does not cover its slot."""
     if prod(shape) != size or (tie.view and not view_fits(shape, tie.view, size)):
         msg = f"`{path}` of shape {shape} does not cover its slot of {size} elements exactly once"
         raise ValueError(msg)
@@ -210,15 +210,15 @@ def _adopt(parent: _OpenGroup, group: _OpenGroup, axis: Axis) -> None:
     parent.waiting -= 1
     start = group.start - parent.start
     slot = group.slot - parent.slot
-    parent.children[group.name] = Branch(slice(start, start + axis.size), axis, slot)
+    parent.children[group.name] = Group(slice(start, start + axis.size), axis, slot)
     parent.tied |= group.tied
     links = parent.resolve(group.outsiders)
-    parent.content.append((group.name, axis.structure, links))
+    parent.content.append((group.name, axis._structure, links))
 
 
-def warn_shadowed(records: Iterable[Record]) -> None:
+def warn_shadowed(names: Iterable[str]) -> None:
     """Warn once per component name that only brackets reach because ndarray owns it."""
-    for name in dict.fromkeys(r.name for r in records if r.name in RESERVED_NAMES):
+    for name in dict.fromkeys(name for name in names if name in RESERVED_NAMES):
         message = f'component {name!r} has the name of an array attribute; reach it as v["{name}"]'
         warnings.warn(message, ShadowedNameWarning, stacklevel=_user_stacklevel())
 

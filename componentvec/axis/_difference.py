@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from componentvec.axis._nodes import Branch, Leaf
+from componentvec.axis._nodes import Group, Leaf
 from componentvec.names import format_path
 
 if TYPE_CHECKING:
@@ -14,28 +14,28 @@ if TYPE_CHECKING:
 __all__ = ["first_difference"]
 
 
-def first_difference(one: Axis, two: Axis, one_name: str, two_name: str) -> str:
+def first_difference(one: Axis, two: Axis, here: str, there: str) -> str:
     """Describe the first component, in order, that two different axes do not have in common."""
     for (names, child), (other_names, other) in zip(
         one.components(), two.components(), strict=False
     ):
         path = format_path(names)
         if names != other_names:
-            return f"{one_name} has `{path}` where {two_name} has `{format_path(other_names)}`"
+            return f"there is `{path}` {here} and `{format_path(other_names)}` {there}"
         if _kind(child) != _kind(other):
-            return f"`{path}` is {_kind(child)} in {one_name} and {_kind(other)} in {two_name}"
+            return f"`{path}` is {_kind(child)} {here} and {_kind(other)} {there}"
         if isinstance(child, Leaf) and isinstance(other, Leaf):
             for what in (_shape, _storage):
                 if what(child) != what(other):
-                    return f"`{path}` {what(child)} in {one_name} and {what(other)} in {two_name}"
+                    return f"`{path}` {what(child)} {here} and {what(other)} {there}"
     counts = [sum(1 for _ in axis.components()) for axis in (one, two)]
-    name, longer = (one_name, one) if counts[0] > counts[1] else (two_name, two)
+    where, longer = (here, one) if counts[0] > counts[1] else (there, two)
     names, _ = next(itertools.islice(longer.components(), min(counts), None))
-    return f"only {name} has `{format_path(names)}`"
+    return f"`{format_path(names)}` is only {where}"
 
 
-def _kind(child: Leaf | Branch) -> str:
-    return "a group" if isinstance(child, Branch) else "an array"
+def _kind(child: Leaf | Group) -> str:
+    return "a group" if isinstance(child, Group) else "an array"
 
 
 def _shape(leaf: Leaf) -> str:

@@ -35,7 +35,7 @@ _lock = threading.RLock()  # a collection in between may run code that comes bac
 
 
 def intern(content: tuple[Any, ...]) -> Structure:
-    """Give the structure with this content, making it when nobody holds one."""
+    """Return the structure with this content, making it when nobody holds one."""
     with _lock:
         structure = _structures.get(content)
         if structure is None:

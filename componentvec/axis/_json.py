@@ -44,7 +44,7 @@ def records_from_json(text: str) -> list[Record]:
     Raises
     ------
     ValueError
-        When the text is no JSON, of an unknown version, or not made of such nodes.
+        When the text is not JSON, of an unknown version, or not made of such nodes.
     """
     try:
         document = json.loads(text)

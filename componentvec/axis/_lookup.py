@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from componentvec.axis._nodes import Branch, Leaf
+from componentvec.axis._nodes import Group, Leaf
 from componentvec.axis._strides import c_strides
 from componentvec.errors import LabelError
 from componentvec.names import Path, format_path, parse_path
@@ -16,12 +16,12 @@ from componentvec.typing import Shape
 __all__ = ["Elements", "indices", "resolve"]
 
 
-def resolve(root: Branch, path: Any) -> tuple[tuple[str | int, ...], Leaf | Branch]:
+def resolve(root: Group, path: Any) -> tuple[tuple[str | int, ...], Leaf | Group]:
     """Find a component below `root`; see `Axis.resolve`."""
     if not isinstance(path, (str, Path)):
         msg = f"a path is a string or cv.path(...), not {path!r}"
         raise LabelError(msg)
-    found: Leaf | Branch = root
+    found: Leaf | Group = root
     names: list[str | int] = []
     keys: tuple[str | int, ...] = (path,) if isinstance(path, str) else path.keys
     dotted = isinstance(path, str)
@@ -49,7 +49,7 @@ def resolve(root: Branch, path: Any) -> tuple[tuple[str | int, ...], Leaf | Bran
     return tuple(names), found
 
 
-def _name_at(group: Branch, names: list[str | int], position: int) -> str:
+def _name_at(group: Group, names: list[str | int], position: int) -> str:
     children = group.axis.names
     if 0 <= position < len(children):
         return children[position]
@@ -83,7 +83,7 @@ class Elements:
         self._starts = [leaf.span.start for _, leaf in self._sites]
 
     def at(self, position: int) -> tuple[tuple[str, ...], tuple[int, ...]]:
-        """Give the names and the index of the element at a position."""
+        """Return the names and the index of the element at a position."""
         # Slots without elements start where their successor does; the last to start here has it.
         names, leaf = self._sites[bisect_right(self._starts, position) - 1]
         offset = position - leaf.span.start

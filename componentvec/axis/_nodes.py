@@ -10,7 +10,7 @@ from componentvec.typing import Shape
 if TYPE_CHECKING:
     from componentvec.axis._axis import Axis
 
-__all__ = ["Branch", "Leaf"]
+__all__ = ["Group", "Leaf"]
 
 
 class Leaf(NamedTuple):
@@ -35,8 +35,8 @@ class Leaf(NamedTuple):
         """Whether the slot lies outside the axis."""
         return self.slot is None or self.slot < 0
 
-    def within(self, group: Branch) -> Leaf:
-        """Give this leaf of `group`'s axis, counted from the axis that holds the group."""
+    def within(self, group: Group) -> Leaf:
+        """Return this leaf of `group`'s axis, counted from the axis that holds the group."""
         if self.slot is None:
             return self
         start = group.span.start
@@ -45,7 +45,7 @@ class Leaf(NamedTuple):
         return Leaf(span, self.shape, self.view, slot, self.canonical, self.storage)
 
 
-class Branch(NamedTuple):
+class Group(NamedTuple):
     """A group: where its own slots lie, and the axis that describes them."""
 
     span: slice
@@ -53,8 +53,8 @@ class Branch(NamedTuple):
     slot: int
     """Ordinal of the group's first slot, counted from the parent axis' first one."""
 
-    def within(self, group: Branch) -> Branch:
-        """Give this group of `group`'s axis, counted from the axis that holds the outer one."""
+    def within(self, group: Group) -> Group:
+        """Return this group of `group`'s axis, counted from the axis that holds the outer one."""
         start = group.span.start
         span = slice(self.span.start + start, self.span.stop + start)
-        return Branch(span, self.axis, self.slot + group.slot)
+        return Group(span, self.axis, self.slot + group.slot)

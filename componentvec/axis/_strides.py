@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 from componentvec.typing import Shape
 
 __all__ = [
-    "Steps",
+    "Rearrangement",
     "View",
     "c_strides",
+    "rearrangement",
     "relative_view",
     "simplify_view",
     "view_fits",
-    "view_steps",
 ]
 
 
@@ -38,9 +38,9 @@ def c_strides(shape: Shape) -> tuple[int, ...]:
 
 
 def simplify_view(shape: Shape, view: View) -> View | None:
-    """Give None where `view` is plain C order, so that equal layouts have one spelling.
+    """Return None where `view` is plain C order, so that equal layouts have one spelling.
 
-    Steps of dimensions of extent one say nothing and are replaced by those of C order.
+    Rearrangement of dimensions of extent one say nothing and are replaced by those of C order.
     """
     plain = c_strides(shape)
     strides = tuple(
@@ -74,7 +74,7 @@ def view_fits(shape: Shape, view: View, size: int) -> bool:
     return lowest == 0
 
 
-class Steps(NamedTuple):
+class Rearrangement(NamedTuple):
     """The array operations that show a slot as a view does, also in libraries without strides."""
 
     extents: Shape
@@ -100,12 +100,12 @@ class Steps(NamedTuple):
         return array[tuple(slice(None, None, -1 if d in self.reversed else 1) for d in dimensions)]
 
 
-def view_steps(shape: Shape, view: View) -> Steps:
+def rearrangement(shape: Shape, view: View) -> Rearrangement:
     """Translate a view into reshape, transpose and reversal."""
     by_step = sorted(range(len(shape)), key=lambda d: (-abs(view.strides[d]), d))
     order = tuple(sorted(range(len(shape)), key=by_step.__getitem__))
     backwards = tuple(d for d in range(len(shape)) if view.strides[d] < 0 and shape[d] > 1)
-    return Steps(tuple(shape[d] for d in by_step), order, backwards)
+    return Rearrangement(tuple(shape[d] for d in by_step), order, backwards)
 
 
 def relative_view(

@@ -32,7 +32,7 @@ def dtype_of(leaf: Any) -> np.dtype[Any] | None:
 
 
 def native(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Give a dtype in native byte order."""
+    """Return a dtype in native byte order."""
     return dtype if dtype.isnative else dtype.newbyteorder("=")
 
 

@@ -1,7 +1,7 @@
 """The plan of a model: how its arrays are cut from the vector, and how it is put together.
 
 Made once. Applying it walks no tree: parameters are cut in one list, statics follow, and every
-container is one step that picks its parts from the list and appends the whole.
+container is one step, which picks its parts from the list and appends the whole.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from componentvec.axis import View, view_steps
+from componentvec.axis import View, rearrangement
 from componentvec.tree import Rebuild, RebuildDict, RebuildList, RebuildTuple, same_value
 from componentvec.typing import Shape
 
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["Cut", "Plan", "Step", "picker"]
+__all__ = ["Assembly", "Cut", "Plan", "picker"]
 
 Names = tuple[str, ...]
 
@@ -37,12 +37,12 @@ class Cut(NamedTuple):
     """Whether the model holds a NumPy scalar here."""
 
 
-class Step(NamedTuple):
+class Assembly(NamedTuple):
     """One container of the model."""
 
     parts: tuple[str, ...]
     places: tuple[int, ...]
-    """Where the parts stand: cuts first, then statics, then the steps before this one."""
+    """Where the parts stand: cuts first, then statics, then the assemblies before this one."""
     rebuild: Rebuild
 
 
@@ -52,7 +52,7 @@ class Plan:
 
     cuts: tuple[Cut, ...]
     statics: tuple[Any, ...]
-    steps: tuple[Step, ...]
+    assemblies: tuple[Assembly, ...]
     root: int
     """Where the model itself stands."""
     dtype: np.dtype[Any] | None = field(init=False, repr=False)
@@ -69,27 +69,27 @@ class Plan:
         object.__setattr__(self, "build", _builder(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Plan, (self.cuts, self.statics, self.steps, self.root)
+        return Plan, (self.cuts, self.statics, self.assemblies, self.root)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Plan):
             return NotImplemented
         return (
-            (self.cuts, self.steps, self.root) == (other.cuts, other.steps, other.root)
+            (self.cuts, self.assemblies, self.root) == (other.cuts, other.assemblies, other.root)
             and len(self.statics) == len(other.statics)
             and all(map(same_value, self.statics, other.statics))
         )
 
     def __hash__(self) -> int:
-        return hash((self.cuts, self.steps, self.root))
+        return hash((self.cuts, self.assemblies, self.root))
 
     def parts_of(self, place: int) -> dict[str, int] | None:
-        """Give the parts of the container at a place, by name; None when it is no container."""
+        """Return the parts of the container at a place by name, or None for anything else."""
         first = len(self.cuts) + len(self.statics)
         if place < first:
             return None
-        step = self.steps[place - first]
-        return dict(zip(step.parts, step.places, strict=True))
+        assembly = self.assemblies[place - first]
+        return dict(zip(assembly.parts, assembly.places, strict=True))
 
 
 def _cutter(cuts: Sequence[Cut]) -> Callable[[Any], list[Any]]:
@@ -97,15 +97,15 @@ def _cutter(cuts: Sequence[Cut]) -> Callable[[Any], list[Any]]:
     spans = [slice(cut.start, cut.stop) for cut in cuts]
     # One-dimensional arrays are ready as sliced.
     shapes = [(p, c.shape) for p, c in enumerate(cuts) if c.view is None and len(c.shape) != 1]
-    views = [(p, view_steps(c.shape, c.view)) for p, c in enumerate(cuts) if c.view is not None]
+    views = [(p, rearrangement(c.shape, c.view)) for p, c in enumerate(cuts) if c.view is not None]
     scalars = [place for place, cut in enumerate(cuts) if cut.scalar]
 
     def cut(flat: Any) -> list[Any]:
         values = [flat[span] for span in spans]
         for place, shape in shapes:
             values[place] = values[place].reshape(shape)
-        for place, steps in views:
-            values[place] = steps.apply(values[place])
+        for place, view in views:
+            values[place] = view.apply(values[place])
         for place in scalars:
             values[place] = values[place][()]
         return values
@@ -116,7 +116,7 @@ def _cutter(cuts: Sequence[Cut]) -> Callable[[Any], list[Any]]:
 def _builder(plan: Plan) -> Callable[[list[Any]], Any]:
     """Prepare the building: one function per container, from the list of values to the whole."""
     statics, root = plan.statics, plan.root
-    program = [_maker(step) for step in plan.steps]
+    program = [_maker(assembly) for assembly in plan.assemblies]
 
     def build(values: list[Any]) -> Any:
         values += statics
@@ -128,9 +128,9 @@ def _builder(plan: Plan) -> Callable[[list[Any]], Any]:
     return build
 
 
-def _maker(step: Step) -> Callable[[list[Any]], Any]:
+def _maker(assembly: Assembly) -> Callable[[list[Any]], Any]:
     """Prepare one container; the commonest, plain dicts, lists and tuples, cost no further call."""
-    rebuild, pick = step.rebuild, picker(step.places)
+    rebuild, pick = assembly.rebuild, picker(assembly.places)
     if isinstance(rebuild, RebuildTuple) and rebuild.cls is tuple:
         return pick
     if isinstance(rebuild, RebuildList) and rebuild.cls is list:
@@ -138,7 +138,7 @@ def _maker(step: Step) -> Callable[[list[Any]], Any]:
     if isinstance(rebuild, RebuildDict) and rebuild.cls is dict:
         keys = rebuild.keys
         if len(keys) == 2:  # a weight and a bias: half the time of the general way
-            (one, two), (first, second) = keys, step.places
+            (one, two), (first, second) = keys, assembly.places
             return lambda values: {one: values[first], two: values[second]}
         return lambda values: dict(zip(keys, pick(values), strict=True))
     return lambda values: rebuild(pick(values))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from componentvec.arrays import Labelled, NamedTree, numbers
-from componentvec.axis import Axis, Branch, Leaf, Steps, view_steps
+from componentvec.axis import Axis, Group, Leaf, Rearrangement, rearrangement
 from componentvec.backends import is_array, is_foreign, is_inexact, is_numeric
 from componentvec.errors import DeviceError, LabelError, LengthError, PromotionError
 from componentvec.names import quoted
@@ -30,14 +30,18 @@ class Site(NamedTuple):
 
     names: Names
     leaf: Leaf
-    steps: Steps | None
+    rearranged: Rearrangement | None
     """How to get from the slot to the site; None for a reshape."""
     dtype: np.dtype[Any] | None
     """The dtype that the model has here."""
 
     def show(self, slot: Any) -> Any:
         """Show the slot's elements in the site's shape."""
-        return slot.reshape(self.leaf.shape) if self.steps is None else self.steps.apply(slot)
+        return (
+            slot.reshape(self.leaf.shape)
+            if self.rearranged is None
+            else self.rearranged.apply(slot)
+        )
 
 
 class _Group(NamedTuple):
@@ -60,10 +64,10 @@ class Reader:
 
     def __init__(self, axis: Axis, plan: Plan) -> None:
         groups: list[_Group] = []
-        root = Branch(slice(0, axis.size), axis, 0)
-        found: list[tuple[Names, Leaf | Branch, int]] = [((), root, plan.root)]
+        root = Group(slice(0, axis.size), axis, 0)
+        found: list[tuple[Names, Leaf | Group, int]] = [((), root, plan.root)]
         for place, (names, child, model_place) in enumerate(found):  # grows while it is read
-            if isinstance(child, Branch):
+            if isinstance(child, Group):
                 parts = child.axis.names
                 inside = plan.parts_of(model_place)
                 keys = frozenset(parts)
@@ -79,9 +83,9 @@ class Reader:
         dtypes = {(cut.slot, cut.shape, cut.view): cut.dtype for cut in plan.cuts}
         self.sites = []
         for names, leaf in leaves:
-            steps = view_steps(leaf.shape, leaf.view) if leaf.view else None
+            rearranged = rearrangement(leaf.shape, leaf.view) if leaf.view else None
             dtype = dtypes[leaf.slot or 0, leaf.shape, leaf.view]
-            self.sites.append(Site(names, leaf, steps, dtype))
+            self.sites.append(Site(names, leaf, rearranged, dtype))
 
     def read(self, tree: Any, *, partial: bool) -> Iterator[tuple[Site, Any]]:
         """Pair the sites, in order, with the arrays that `tree` has for them.

@@ -54,7 +54,7 @@ class Restructure(Generic[M]):
         return Restructure, (self.axis, self.plan, self.dtype)
 
     def __len__(self) -> int:
-        """Give the number of elements of the vectors it takes."""
+        """Return the number of elements of the vectors it takes."""
         return self.axis.size
 
     def __repr__(self) -> str:
@@ -97,14 +97,14 @@ class Restructure(Generic[M]):
         elif isinstance(vector, Labelled):
             axis = vector.axis
             if axis is not self.axis and axis != self.axis and axis is not None:
-                difference = self.axis.difference(axis, "the model", "the vector")
+                difference = self.axis.difference(axis, "in the model", "in the vector")
                 msg = f"the vector does not have the model's axis: {difference}"
                 raise AxisMismatchError(msg)
             flat = strip(vector)
         elif isinstance(vector, NamedTree):
             return self._from_tree(vector, restores=restores)
         else:
-            flat = self._as_flat(vector)
+            flat = self._as_flat(vector, restores=restores)
         if flat.shape != (self.axis.size,):
             raise _wrong_length(self.axis, flat.shape)
         values = self.plan.cut(flat)
@@ -113,12 +113,17 @@ class Restructure(Generic[M]):
         model: M = self.plan.build(values)
         return model
 
-    def _as_flat(self, vector: Any) -> Any:
+    def _as_flat(self, vector: Any, *, restores: bool) -> Any:
         """Take an array of another class or library, or a list of numbers, for a flat array."""
         if isinstance(vector, np.ma.MaskedArray):
             msg = "the vector is masked, and a model has no place for its mask"
             raise PromotionError(msg)
-        if is_array(vector) and (is_foreign(vector) or is_numeric(vector.dtype)):
+        if is_array(vector):
+            # Objects may be numbers of a user's own, such as dual numbers, and then follow.
+            allowed = is_foreign(vector) or is_numeric(vector.dtype)
+            if not allowed and (restores or vector.dtype != object):
+                msg = f"expected numbers, but the vector has dtype {vector.dtype}"
+                raise PromotionError(msg)
             return vector
         if not isinstance(vector, np.ndarray) and isinstance(getattr(vector, "shape", None), tuple):
             return vector  # an array of a library we do not know, such as one that traces
@@ -218,7 +223,7 @@ class Restructure(Generic[M]):
         target: Any = zeros(self.axis, self.dtype) if out is None else out
         flat = strip(target)
         if isinstance(target, Labelled) and target.axis not in (None, self.axis):
-            difference = self.axis.difference(target.axis, "the model", "out")
+            difference = self.axis.difference(target.axis, "in the model", "in out")
             msg = f"out does not have the model's axis: {difference}"
             raise AxisMismatchError(msg)
         if flat.shape != (self.axis.size,):

@@ -18,7 +18,7 @@ from componentvec.arrays import (
 )
 from componentvec.axis import Leaf
 from componentvec.backends import dtype_of, is_array, is_inexact
-from componentvec.params._plan import Cut, Plan, Step
+from componentvec.params._plan import Assembly, Cut, Plan
 from componentvec.params._restructure import Restructure
 from componentvec.tree import Container, Item, walk
 from componentvec.typing import PromotionPolicy, SharingPolicy
@@ -176,7 +176,7 @@ def _plan(listed: list[Item | Container], kept: list[bool], layout: Layout) -> P
     sites: dict[tuple[str, ...], Leaf] = dict(layout.axis.leaves())
     cuts: dict[Cut, int] = {}
     statics: list[Any] = []
-    places: list[int] = []  # where each entry stands in its own list: cuts, statics or steps
+    places: list[int] = []  # where each entry stands in its own list: cuts, statics or assemblies
     for entry, keep in zip(listed, kept, strict=True):
         if isinstance(entry, Container):
             places.append(-1)
@@ -186,14 +186,16 @@ def _plan(listed: list[Item | Container], kept: list[bool], layout: Layout) -> P
             places.append(len(statics))
             statics.append(entry.value)
 
-    steps: list[Step] = []
+    assemblies: list[Assembly] = []
     for position, (entry, keep) in enumerate(zip(listed, kept, strict=True)):
         if isinstance(entry, Container):
-            places[position] = len(cuts) + len(statics) + len(steps)
-            steps.append(Step(entry.parts, tuple(places[p] for p in entry.places), entry.rebuild))
+            places[position] = len(cuts) + len(statics) + len(assemblies)
+            assemblies.append(
+                Assembly(entry.parts, tuple(places[p] for p in entry.places), entry.rebuild)
+            )
         elif not keep:
             places[position] += len(cuts)
-    return Plan(tuple(cuts), tuple(statics), tuple(steps), places[-1])
+    return Plan(tuple(cuts), tuple(statics), tuple(assemblies), places[-1])
 
 
 def _cut(site: Leaf, value: Any) -> Cut:

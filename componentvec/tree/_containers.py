@@ -50,13 +50,13 @@ def take_apart(value: object) -> Parts | None:
 
 
 def named_children(value: object) -> dict[str, Any] | None:
-    """Give the parts of a container by name; None for anything else."""
+    """Return the parts of a container by name; None for anything else."""
     split = _split(value)
     return None if split is None else dict(zip(*split, strict=True))
 
 
 def _split(value: Any) -> tuple[tuple[str, ...], tuple[Any, ...]] | None:
-    """Give names and values of a container's parts."""
+    """Return names and values of a container's parts."""
     if isinstance(value, dict):
         return _names(tuple(value)), tuple(value.values())
     if isinstance(value, tuple):
@@ -99,7 +99,7 @@ def _rebuild(value: Any, names: tuple[str, ...]) -> Rebuild:
 
 @functools.lru_cache(maxsize=1024)
 def _schema(kind: type) -> tuple[tuple[str, ...], frozenset[str]]:
-    """Give the fields of a dataclass, and the names of its cached properties."""
+    """Return the fields of a dataclass, and the names of its cached properties."""
     cached = (
         name
         for base in kind.__mro__

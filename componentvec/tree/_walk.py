@@ -16,7 +16,7 @@ __all__ = ["Container", "Item", "walk"]
 
 
 class Item(NamedTuple):
-    """Something that is no container."""
+    """Something that is not a container."""
 
     names: tuple[str, ...]
     """Its path in the model."""
