@@ -27,7 +27,8 @@ def first_difference(one: Axis, two: Axis, here: str, there: str) -> str:
         if isinstance(child, Leaf) and isinstance(other, Leaf):
             for what in (_shape, _storage):
                 if what(child) != what(other):
-                    return f"`{path}` {what(child)} {here} and {what(other)} {there}"
+                    second = what(other).removeprefix("has shape ").removeprefix("is ")
+                    return f"`{path}` {what(child)} {here} and {second} {there}"
     counts = [sum(1 for _ in axis.components()) for axis in (one, two)]
     where, longer = (here, one) if counts[0] > counts[1] else (there, two)
     names, _ = next(itertools.islice(longer.components(), min(counts), None))

@@ -97,7 +97,7 @@ def records_from_shapes(shapes: ShapeTree) -> list[Record]:
 
 
 def _as_shape(names: Names, value: object) -> Shape:
-    extents = (value,) if isinstance(value, SupportsIndex) else value
+    extents = (value,) if isinstance(value, (SupportsIndex, bool)) else value
     if isinstance(extents, Sequence) and not isinstance(extents, str):
         counts = all(isinstance(n, SupportsIndex) and not isinstance(n, bool) for n in extents)
         shape = tuple(map(operator.index, extents)) if counts else (-1,)
