@@ -38,7 +38,7 @@ class Weak(NamedTuple):
 
     def fits(self, dtype: np.dtype[Any]) -> bool:
         """Tell whether a dtype is of a kind that takes these numbers, if they are not too large."""
-        return bool(np.result_type(dtype, *WEAK_SAMPLES[self.kind]) == dtype)
+        return bool(np.result_type(dtype, *WEAK_SAMPLES[self.kind]) == native(dtype))
 
 
 def buffer_dtype(

@@ -20,7 +20,7 @@ from componentvec.arrays._ufuncs import apply_ufunc
 from componentvec.axis import Axis, Group
 from componentvec.display import describe
 from componentvec.errors import LabelError
-from componentvec.names import Path, is_attribute
+from componentvec.names import Path, format_path, is_attribute
 
 if TYPE_CHECKING:
     _Base = np.ndarray[Any, np.dtype[Any]]
@@ -228,11 +228,9 @@ def _select(vector: Any, paths: list[Any]) -> Any:
     """Copy the chosen components into a new vector, in the order chosen."""
     axis, sources = vector._cv_state[0].gather(paths)
     plain = np.empty(axis.size, vector.dtype)
-    start = 0
-    for leaf in sources:
-        values = leaf_view(vector, leaf, leaf.storage or "").reshape(-1)
-        plain[start : start + values.size] = values
-        start += values.size
+    places = ((names, leaf) for names, leaf in axis.leaves() if leaf.canonical)
+    for (names, place), source in zip(places, sources, strict=True):
+        plain[place.span] = leaf_view(vector, source, format_path(names)).reshape(-1)
     return attach(type(vector), plain, axis)
 
 

@@ -139,10 +139,28 @@ def _take_apart(model: object, sharing: SharingPolicy) -> tuple[NamedTree, Plan,
     if isinstance(listed[-1], Item) and _is_parameter(listed[-1].value):
         # A model that is one array: it gets a name, and no container.
         listed = [listed[-1]._replace(names=("_1",))]
+    if sharing != "alias":
+        listed = _share_static_containers(listed)
     kept = [isinstance(entry, Container) or _is_parameter(entry.value) for entry in listed]
     parameters = _named(listed, kept)
     layout = lay_out(parameters, sharing)
     return parameters, _plan(listed, kept, layout), layout
+
+
+def _share_static_containers(listed: list[Item | Container]) -> list[Item | Container]:
+    """Let containers that were listed once per path, but hold no parameters, be one again."""
+    firsts: dict[int, int] = {}
+    places: list[int] = []
+    holds: list[bool] = []
+    for place, entry in enumerate(listed):
+        if isinstance(entry, Item):
+            holds.append(_is_parameter(entry.value))
+            places.append(place)
+            continue
+        holds.append(any(holds[part] for part in entry.places))
+        places.append(place if holds[-1] else firsts.setdefault(id(entry.value), place))
+        listed[place] = entry._replace(places=tuple(places[part] for part in entry.places))
+    return listed
 
 
 def _plain(entry: Item | Container) -> Item | Container:

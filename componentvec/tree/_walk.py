@@ -33,6 +33,8 @@ class Container(NamedTuple):
     places: tuple[int, ...]
     """Where its parts stand in the list."""
     rebuild: Rebuild
+    value: object
+    """The container itself."""
 
 
 class _Open(NamedTuple):
@@ -96,7 +98,7 @@ def walk(model: object, *, keep_shared: bool = True) -> list[Item | Container]:
             continue
         stack.pop()
         del open_now[id(value)]
-        listed.append(Container(names, parts.names, tuple(places), parts.rebuild))
+        listed.append(Container(names, parts.names, tuple(places), parts.rebuild, value))
         if keep_shared and (type(value) is not tuple or value):  # () is one object everywhere
             done[id(value)] = (len(listed) - 1, value)
         if stack:
