@@ -1,0 +1,300 @@
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import componentvec as cv
+
+DTYPES = ["?", "i1", "u1", "i2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "g", "c8", "c16"]
+
+
+def dtype_of(promotion="reject", dtype=None, **components):
+    return cv.ComponentVector(components, promotion=promotion, dtype=dtype).dtype
+
+
+# One dtype ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_leaves_of_one_dtype_keep_it(dtype):
+    components = {
+        "a": np.ones(2, dtype),
+        "b": {"c": np.ones((), dtype), "d": np.dtype(dtype).type(1)},
+    }
+    assert dtype_of(**components) == np.dtype(dtype)
+
+
+def test_byte_order_is_no_other_dtype():
+    made = cv.ComponentVector(a=np.array([1.0, 2.0], ">f4"), b=np.array([3.0], "<f4"))
+    assert made.dtype == np.float32
+    assert made.dtype.isnative
+    assert made.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_empty_arrays_have_a_say():
+    assert dtype_of(a=np.zeros(0, np.float32), b=1) == np.float32
+    with pytest.raises(cv.PromotionError, match="float32: `a`; float64: `b`"):
+        dtype_of(a=np.zeros(0, np.float32), b=np.ones(2))
+
+
+def test_nothing_is_of_float64():
+    assert dtype_of() == np.float64
+    assert dtype_of(a={}, b=[]) == np.float64
+
+
+# Several dtypes ----------------------------------------------------------------------------------
+
+
+def test_several_dtypes_are_refused_with_the_leaves_of_each():
+    with pytest.raises(cv.PromotionError) as error:
+        cv.ComponentVector(
+            a=np.zeros(2),
+            g={"b": np.zeros(2, np.float32), "we.ird": np.float64(1.0)},
+            n=np.int8(1),
+        )
+    assert str(error.value) == (
+        "the leaves have 3 dtypes, and one buffer would change some of them: float64: `a`, "
+        '`g["we.ird"]`; float32: `g.b`; int8: `n`; pass dtype= to choose one, or '
+        "promotion='allow' to promote"
+    )
+
+
+def test_many_leaves_are_counted_and_not_all_listed():
+    leaves = {f"x{place}": np.ones(1) for place in range(9)}
+    with pytest.raises(cv.PromotionError, match=r"`x5` and 3 more; float32: `y`;"):
+        cv.ComponentVector({**leaves, "y": np.ones(1, np.float32)})
+
+
+@pytest.mark.parametrize("one", DTYPES)
+def test_two_dtypes_are_promoted_only_when_allowed(one):
+    for two in DTYPES:
+        components = {"a": np.ones(2, one), "b": np.ones(2, two)}
+        if one != two:
+            with pytest.raises(cv.PromotionError, match="the leaves have 2 dtypes"):
+                dtype_of(**components)
+        assert dtype_of("allow", **components) == np.result_type(one, two)
+
+
+def test_an_unknown_policy_is_refused():
+    with pytest.raises(ValueError, match="promotion must be 'reject' or 'allow', not 'perhaps'"):
+        dtype_of("perhaps", a=1.0)
+
+
+# Python numbers are weak -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [
+        ([True, False], np.bool_),
+        ([True, 2], np.int64),
+        ([1, [2, 3]], np.int64),
+        ([1, 2.0], np.float64),
+        ([[1.0], 2j], np.complex128),
+        ([float("nan"), float("inf")], np.float64),
+    ],
+    ids=str,
+)
+def test_python_numbers_alone_have_numpys_dtype(numbers, expected):
+    assert dtype_of(a=numbers[0], b=numbers[1]) == expected
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "g", "c8", "c16"])
+@pytest.mark.parametrize("weak", [True, 3, 0.5, [1, 2.5], [[True]]], ids=str)
+def test_python_numbers_take_the_dtype_beside_them(dtype, weak):
+    made = cv.ComponentVector(rate=weak, w=np.ones(2, dtype))
+    assert made.dtype == np.dtype(dtype)
+    np.testing.assert_array_equal(made.rate, np.array(weak, dtype))
+
+
+@pytest.mark.parametrize(
+    ("weak", "dtype", "kind", "promoted"),
+    [
+        (0.5, "i8", "float", "float64"),
+        (0.5, "?", "float", "float64"),
+        (1j, "f4", "complex", "complex64"),
+        (1j, "i2", "complex", "complex128"),
+        (2, "?", "int", "int64"),
+    ],
+)
+def test_python_numbers_of_a_higher_kind_are_a_promotion(weak, dtype, kind, promoted):
+    components = {"first": True, "g": {"rate": [weak]}, "w": np.ones(2, dtype)}
+    with pytest.raises(cv.PromotionError) as error:
+        dtype_of(**components)
+    assert str(error.value) == (
+        f"`g.rate` is a Python {kind}, which {np.dtype(dtype)} leaves (`w`) cannot take without "
+        f"becoming {promoted}; convert one side, or pass dtype= or promotion='allow'"
+    )
+    assert dtype_of("allow", **components) == np.dtype(promoted)
+
+
+def test_numpy_scalars_are_strong():
+    with pytest.raises(cv.PromotionError, match="float64: `rate`; float32: `w`"):
+        dtype_of(rate=np.float64(0.1), w=np.ones(2, np.float32))
+    with pytest.raises(cv.PromotionError, match=r"bool: `flag`; float32: `w`"):
+        dtype_of(flag=np.bool_(True), w=np.ones(2, np.float32))
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    st.lists(st.sampled_from(DTYPES), max_size=3),
+    st.lists(st.sampled_from([True, 1, 1.0, 1j]), max_size=3),
+)
+def test_the_dtype_is_that_of_nep_50(strong, weak):
+    leaves = {f"s{i}": np.ones(1, dtype) for i, dtype in enumerate(strong)}
+    leaves |= {f"w{i}": value for i, value in enumerate(weak)}
+    if strong:
+        expected = np.result_type(*strong, *weak)
+    else:
+        expected = np.result_type(*map(type, weak)) if weak else np.dtype(float)
+    assert dtype_of("allow", **leaves) == expected
+    if {np.dtype(dtype) for dtype in strong} <= {expected}:
+        assert dtype_of(**leaves) == expected
+    else:
+        with pytest.raises(cv.PromotionError):
+            dtype_of(**leaves)
+
+
+# Values that do not fit --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("weak", "dtype"),
+    [
+        (1e300, "f4"),
+        (1e5, "f2"),
+        ([0.0, [1e300]][1], "f4"),
+        (1e300j, "c8"),
+        (300, "i1"),
+        ([1, 2, 300], "i1"),
+        (-1, "u1"),
+        (2**63, "i8"),
+        (-(2**63) - 1, "i8"),
+        (2**64, "u8"),
+        (10**400, "f8"),
+        (10**40, "f4"),
+    ],
+    ids=lambda value: f"{value!r:.12}",
+)
+def test_a_number_that_the_dtype_cannot_hold_is_refused_by_its_path(weak, dtype):
+    for components in ({"g": {"lr": weak}, "w": np.ones(2, dtype)}, {"g": {"lr": weak}}):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(cv.PromotionError) as error:
+                cv.ComponentVector(components, dtype=None if "w" in components else dtype)
+        assert str(error.value).startswith(
+            f"`g.lr` is {weak!r:.60}, which {np.dtype(dtype)} cannot"
+        )
+
+
+@pytest.mark.parametrize(
+    ("weak", "dtype"),
+    [
+        (float("inf"), "f4"),
+        (float("nan"), "f2"),
+        (complex("inf+nanj"), "c8"),
+        (-128, "i1"),
+        (255, "u1"),
+        (2**63 - 1, "i8"),
+        (2**64 - 1, "u8"),
+        (65504.0, "f2"),
+        (10**30, "f4"),
+        (1e-300, "f4"),
+        (5e-324, "f8"),
+    ],
+    ids=str,
+)
+def test_a_number_at_the_edge_is_stored(weak, dtype):
+    made = cv.ComponentVector(lr=weak, w=np.ones(2, dtype))
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(made.lr, np.dtype(dtype).type(weak))
+
+
+def test_python_integers_alone_beyond_int64_are_refused_and_dtype_is_the_way_out():
+    with pytest.raises(cv.PromotionError, match="`a` is 9223372036854775808, which int64 cannot"):
+        dtype_of(a=2**63)
+    assert cv.ComponentVector(a=2**63, dtype=np.uint64).tolist() == [2**63]
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    st.one_of(st.integers(-(2**70), 2**70), st.floats(), st.complex_numbers()),
+    st.sampled_from(["i1", "u1", "i4", "u8", "f2", "f4", "f8", "c8", "c16"]),
+)
+def test_a_weak_number_is_stored_as_numpy_would_or_refused(value, dtype):
+    with np.errstate(all="ignore"):
+        try:
+            expected = np.array(value, dtype)
+        except (OverflowError, TypeError, ValueError):
+            expected = None
+    try:
+        made = cv.ComponentVector(x=value, w=np.ones(1, dtype))
+    except cv.PromotionError:
+        if expected is not None and np.dtype(dtype).kind in "fc":
+            wide_enough = np.dtype(dtype).kind == "c" or not isinstance(value, complex)
+            finite = np.isfinite(complex(value))
+            assert not wide_enough or (finite and not np.isfinite(expected))
+        return
+    np.testing.assert_array_equal(made.x, expected)
+
+
+# dtype= ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("source", DTYPES)
+def test_a_requested_dtype_takes_arrays_of_the_same_kind(source):
+    for wanted in DTYPES:
+        components = {"g": {"a": np.ones(2, source)}, "b": np.ones(2, wanted)}
+        if np.can_cast(source, wanted, "same_kind"):
+            made = cv.ComponentVector(components, dtype=wanted)
+            assert made.dtype == np.dtype(wanted)
+            assert made.tolist() == [1, 1, 1, 1]
+            continue
+        with pytest.raises(cv.PromotionError) as error:
+            cv.ComponentVector(components, dtype=wanted)
+        assert str(error.value) == (
+            f"`g.a` is {np.dtype(source)}, which does not go into dtype={np.dtype(wanted)}"
+        )
+
+
+@pytest.mark.parametrize("wanted", ["i1", "u1", "u8", "f2", "f4", "c8"])
+def test_a_requested_dtype_takes_python_numbers_that_fit(wanted):
+    made = cv.ComponentVector(a=[1, 2], b=True, dtype=wanted)
+    assert made.dtype == np.dtype(wanted)
+    assert made.tolist() == [1, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("weak", "kind", "wanted"),
+    [(0.5, "float", "i4"), (1j, "complex", "f8"), (2, "int", "?"), ([1, 0.5], "float", "u1")],
+)
+def test_a_requested_dtype_refuses_python_numbers_of_a_higher_kind(weak, kind, wanted):
+    with pytest.raises(cv.PromotionError) as error:
+        cv.ComponentVector({"g": {"a": weak}}, dtype=wanted)
+    assert str(error.value) == f"`g.a` is {kind}, which does not go into dtype={np.dtype(wanted)}"
+
+
+@pytest.mark.parametrize("wanted", [object, "U3", "M8[s]", [("x", float)]], ids=str)
+def test_a_requested_dtype_of_no_numbers_is_refused(wanted):
+    for components in ({"a": 1.0}, {"a": np.ones(2)}, {}):
+        with pytest.raises(cv.PromotionError, match="a vector holds numbers only"):
+            cv.ComponentVector(components, dtype=wanted)
+
+
+def test_a_requested_byte_order_is_made_native():
+    made = cv.ComponentVector(a=[1.0, 2.0], dtype=">f4")
+    assert made.dtype == np.float32
+    assert made.dtype.isnative
+
+
+def test_a_requested_dtype_rounds_silently():
+    made = cv.ComponentVector(a=np.array([0.1]), b=0.1, dtype=np.float32)
+    assert made.tolist() == [float(np.float32(0.1))] * 2
+
+
+def test_a_requested_dtype_needs_no_promotion():
+    made = cv.ComponentVector(a=np.ones(1, "f4"), b=np.ones(1, "i2"), c=2, dtype=complex)
+    assert made.dtype == np.complex128
+    assert made.tolist() == [1, 1, 2]
