@@ -252,6 +252,8 @@ def test_a_mask_of_another_axis_is_refused(v):
         v[other]
     with pytest.raises(cv.AxisMismatchError, match="`rate`"):
         v[other] = 0.0
+    with pytest.raises(cv.AxisMismatchError, match="`rate`"):
+        v[(other,)]
     assert 0.0 not in v
 
 
@@ -281,6 +283,22 @@ def test_a_vector_without_an_axis_behaves_as_a_plain_array(unlabelled):
     assert unlabelled[::-1].tolist() == [5.0, 4.0, 3.0, 0.0, 0.0, 0.0]
     unlabelled.sort()
     assert unlabelled.tolist() == [0.0, 0.0, 0.0, 3.0, 4.0, 5.0]
+
+
+def test_copies_that_numpy_makes_itself_have_no_axis(v):
+    for copied in (np.array(v, subok=True), np.asanyarray(v, dtype=np.float32), v.flat[1:3]):
+        assert copied.axis is None
+        assert type(copied[::-1]) is np.ndarray
+        assert repr(copied) == repr(np.asarray(copied))
+        copied[0] = -1.0
+    assert v.rate == 1.0
+
+
+def test_a_vector_inside_a_masked_array_is_its_values(v):
+    masked = np.ma.masked_where(np.asarray(v) > 6.0, v)
+    assert masked.sum() == 21.0
+    assert (masked + 1.0).tolist() == [2.0, 3.0, 4.0, 5.0, 6.0, 7.0, None, None]
+    assert v.net.scale == 8.0
 
 
 def test_a_vector_without_an_axis_may_change_its_shape(unlabelled):

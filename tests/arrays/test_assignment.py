@@ -308,6 +308,20 @@ def test_the_whole_takes_only_vectors_of_its_axis(v):
     assert v.tolist() == [-x for x in NUMBERS]
 
 
+@pytest.mark.parametrize("value", GROUP_VALUES.values(), ids=GROUP_VALUES)
+def test_the_whole_takes_what_a_group_takes(value):
+    v = cv.ComponentVector(scale=8.0, weight=np.zeros((2, 2)))
+    if isinstance(value, list) or type(value) is np.ndarray:
+        v[:] = value[::-1]
+        assert v.tolist() == [80.0, 70.0, 60.0, 50.0, 40.0]
+    elif isinstance(value, cv.Labelled) and value.axis != v.axis:
+        with pytest.raises(cv.AxisMismatchError):
+            v[:] = value
+    else:
+        v[:] = value
+        assert v.tolist() == [80.0, 40.0, 50.0, 60.0, 70.0]
+
+
 def test_components_are_swapped_in_one_assignment():
     v = cv.ComponentVector(a=[1.0, 2.0], b=[3.0, 4.0], g={"x": 5.0, "y": 6.0})
     v[:] = {"a": v.b, "b": v.a, "g": {"x": v.g.y, "y": v.g.x}}
