@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from componentvec.arrays._attach import Plain, strip
-from componentvec.arrays._layout import numbers
+from componentvec.arrays._numbers import numbers
 from componentvec.arrays._sites import leaf_view, slot_of, view_slot
 from componentvec.axis import Group, Leaf
 from componentvec.errors import LabelError, LengthError, PromotionError, SharingError

@@ -219,9 +219,10 @@ def _position(vector: Any, key: Any) -> Any:
             'one; write a path, as in v["net.bias"] or v[cv.path("net", "bias")]'
         )
         raise LabelError(msg)
-    if isinstance(key, Labelled) and key.dtype == bool:
-        agreed_axis([vector, key])
-    return strip_all(key, [])
+    labelled: list[Labelled] = []
+    plain_key = strip_all(key, labelled)
+    agreed_axis([vector, *(mask for mask in labelled if mask.dtype == bool)])
+    return plain_key
 
 
 def _select(vector: Any, paths: list[Any]) -> Any:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeGuard
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from componentvec.arrays._numbers import numbers
 from componentvec.arrays._sites import leaf_view
 from componentvec.axis import (
     Axis,
@@ -27,12 +28,11 @@ from componentvec.errors import (
     SharingError,
 )
 from componentvec.names import format_path, plain_name, quoted
-from componentvec.promotion import WEAK_RANK, WEAK_SAMPLES, Weak
 from componentvec.sharing import Link, find_ties
 from componentvec.tree import named_children
 from componentvec.typing import SharingPolicy
 
-__all__ = ["Layout", "lay_out", "numbers"]
+__all__ = ["Layout", "lay_out"]
 
 Names = tuple[str, ...]
 
@@ -106,59 +106,6 @@ def lay_out(
             assert isinstance(record, LeafRecord)
             records[found.places[place]] = record._replace(tie=Tie(slots[link.first], link.view))
     return Layout(Axis.from_records(records), leaves, names)
-
-
-def numbers(value: object) -> Weak | np.ndarray[Any, Any] | None:
-    """Read a number, or nested lists of numbers, as one leaf; None for anything else.
-
-    Python numbers make a weak leaf; with NumPy scalars among them it is an array of their dtype.
-
-    Raises
-    ------
-    ValueError
-        When the lists are ragged, or hold NumPy scalars of several dtypes.
-    """
-    if isinstance(value, np.generic):
-        return None
-    if isinstance(value, (bool, int, float, complex)):
-        return Weak(value, (), _kind(value))
-    if not _is_sequence(value):
-        return None
-    kind = ""
-    strong: set[np.dtype[Any]] = set()
-    open_now = {id(value)}
-    pending: list[tuple[int, Iterator[Any]]] = [(id(value), iter(value))]
-    while pending:
-        item = next(pending[-1][1], pending)
-        if item is pending:
-            open_now.remove(pending.pop()[0])
-        elif _is_sequence(item):
-            if id(item) in open_now:
-                return None  # holds itself: for the walk to refuse
-            open_now.add(id(item))
-            pending.append((id(item), iter(item)))
-        elif isinstance(item, np.generic):
-            strong.add(item.dtype)
-        elif isinstance(item, (bool, int, float, complex)):
-            kind = max(kind, _kind(item), key=WEAK_RANK.__getitem__)
-        else:
-            return None
-    if len(strong) > 1:
-        msg = f"NumPy scalars of {len(strong)} dtypes in one list"
-        raise ValueError(msg)
-    if strong:
-        (dtype,) = strong
-        return np.asarray(value, dtype=np.result_type(dtype, *WEAK_SAMPLES[kind]))
-    return Weak(value, np.shape(value), kind) if kind else None
-
-
-def _is_sequence(value: object) -> TypeGuard[Sequence[Any]]:
-    return isinstance(value, (list, tuple)) and not hasattr(value, "_fields")
-
-
-def _kind(value: object) -> str:
-    kinds = {bool: "b", int: "i", float: "f", complex: "c"}
-    return next(kind for number, kind in kinds.items() if isinstance(value, number))
 
 
 def _collect(components: Any, more: Mapping[str, Any], sharing: SharingPolicy) -> _Collected:

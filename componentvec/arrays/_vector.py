@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self, TypeVar, final
+from typing import TYPE_CHECKING, Any, Self, final
 
 import numpy as np
 
 from componentvec.arrays._attach import attach, same_place, strip
+from componentvec.arrays._buffer import fill, wrap
 from componentvec.arrays._flags import Flags
 from componentvec.arrays._labelled import Labelled
-from componentvec.arrays._layout import Layout, lay_out
+from componentvec.arrays._layout import lay_out
 from componentvec.arrays._methods import with_methods
 from componentvec.arrays._namedtree import NamedTree
 from componentvec.arrays._operators import with_operators
 from componentvec.axis import Axis
-from componentvec.backends import is_foreign, is_numeric
-from componentvec.errors import DeviceError, LabelError, LengthError, PromotionError
-from componentvec.promotion import Weak, buffer_dtype, weak_to_array
+from componentvec.errors import LabelError
 from componentvec.typing import PromotionPolicy, SharingPolicy
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
-__all__ = ["ComponentVector", "fill", "full", "wrap", "zeros"]
-
-
-V = TypeVar("V", bound=Labelled)
+__all__ = ["ComponentVector", "full", "zeros"]
 
 
 @with_operators
@@ -213,64 +209,6 @@ class ComponentVector(Labelled, np.ndarray[tuple[int], np.dtype[Any]]):
         if part is plain:
             return same_place(self, plain.view())
         return part if axis is None else attach(type(self), part, axis)
-
-
-def wrap(cls: type[V], flat: Any, axis: Axis, dtype: DTypeLike | None = None) -> V:
-    """Label a flat array without copying it.
-
-    Raises
-    ------
-    LengthError
-        When the array is not one-dimensional or not of the axis' size.
-    """
-    if type(axis) is not Axis:
-        hint = "; its axis is v.axis" if hasattr(axis, "_cv_state") else ""
-        msg = f"axis= takes an Axis, not {type(axis).__name__}{hint}"
-        raise LabelError(msg)
-    if (
-        type(flat) is np.ndarray
-        and dtype is None
-        and flat.shape == (axis.size,)
-        and flat.dtype.kind in "biufc"
-    ):  # what solvers do at every step: all checks, in the order of least cost
-        return attach(cls, flat.view(), axis)  # type: ignore[no-any-return]
-    if type(flat) is not np.ndarray:
-        if isinstance(flat, np.ma.MaskedArray):
-            msg = "the array is masked, and a vector has no place for its mask"
-            raise PromotionError(msg)
-        if is_foreign(flat):
-            msg = f"ComponentVector labels NumPy arrays, not {type(flat).__module__}; convert it"
-            raise DeviceError(msg)
-        flat = np.asarray(flat)
-    if dtype is not None:
-        if not np.can_cast(flat.dtype, dtype, casting="same_kind"):
-            msg = f"the array is {flat.dtype}, which does not go into dtype={np.dtype(dtype)}"
-            raise PromotionError(msg)
-        flat = flat.astype(dtype, copy=False)
-    if flat.ndim != 1 or flat.shape[0] != axis.size:
-        msg = f"the axis has {axis.size} elements, but the array has shape {flat.shape}"
-        raise LengthError(msg)
-    if not is_numeric(flat.dtype):
-        msg = f"the array has dtype {flat.dtype}; a vector holds numbers only"
-        raise PromotionError(msg)
-    # A view of it: whoever owns the array may give it another shape later.
-    vector: V = attach(cls, flat.view(), axis)
-    return vector
-
-
-def fill(
-    cls: type[Any], layout: Layout, promotion: PromotionPolicy, dtype: DTypeLike | None = None
-) -> Any:
-    """Copy the leaves of a layout into one new buffer, and label it."""
-    chosen = buffer_dtype(layout.leaves, layout.names, promotion, dtype)
-    pieces = [
-        weak_to_array(leaf, names, chosen) if isinstance(leaf, Weak) else np.asarray(leaf)
-        for leaf, names in zip(layout.leaves, layout.names, strict=True)
-    ]
-    plain = np.empty(layout.axis.size, chosen)
-    if pieces:
-        np.concatenate([piece.ravel() for piece in pieces], out=plain, casting="same_kind")
-    return attach(cls, plain, layout.axis)
 
 
 def zeros(axis: Axis, dtype: DTypeLike = float) -> ComponentVector:

@@ -10,25 +10,29 @@ import itertools
 import operator
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, Self
 
 from componentvec.axis import _algebra
 from componentvec.axis._build import build, warn_shadowed
 from componentvec.axis._difference import first_difference
 from componentvec.axis._intern import Structure
 from componentvec.axis._json import records_from_json, records_to_json
-from componentvec.axis._lookup import Elements, indices, resolve
+from componentvec.axis._lookup import Elements, indices, resolve, walk_components
 from componentvec.axis._nodes import Group, Leaf
-from componentvec.axis._records import GroupRecord, LeafRecord, Record, Tie, records_from_shapes
-from componentvec.axis._strides import View
+from componentvec.axis._records import (
+    GroupRecord,
+    Record,
+    State,
+    record_of,
+    records_from_shapes,
+    records_from_state,
+    records_to_state,
+)
 from componentvec.errors import LabelError
 from componentvec.names import Path, format_path, shortened
 from componentvec.typing import Shape
 
 __all__ = ["Axis", "Location"]
-
-
-_Visit: TypeAlias = tuple[tuple[str, ...], Group, Iterator[tuple[str, Leaf | Group]]]
 
 
 class Location(NamedTuple):
@@ -197,7 +201,7 @@ class Axis:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickle, (tuple(map(_state, self.records())),)
+        return _unpickle, (records_to_state(self.records()),)
 
     def to_json(self) -> str:
         """Write the axis as JSON text; ``Axis.from_json`` reads it."""
@@ -248,18 +252,7 @@ class Axis:
         component : Leaf or Group
             Its place, counted from the start of this axis.
         """
-        start: _Visit = ((), self._root, iter(self.children.items()))
-        groups = [start]
-        while groups:
-            names, group, children = groups[-1]
-            name, child = next(children, ("", None))
-            if child is None:
-                groups.pop()
-                continue
-            child = child.within(group)
-            yield (*names, name), child
-            if isinstance(child, Group):
-                groups.append(((*names, name), child, iter(child.axis.children.items())))
+        return walk_components(self._root)
 
     def leaves(self) -> Iterator[tuple[tuple[str, ...], Leaf]]:
         """Iterate over all sites in order, tied ones included; as `components`."""
@@ -274,7 +267,7 @@ class Axis:
     def records(self) -> list[Record]:
         """Return the flat form: one record per component, groups before their children."""
         root: list[Record] = [GroupRecord("", len(self.children))]
-        return root + [_record(names[-1], child) for names, child in self.components()]
+        return root + [record_of(names[-1], child) for names, child in self.components()]
 
     def ties(self) -> list[tuple[str, ...]]:
         """List the groups of paths that share one slot, canonical path first."""
@@ -493,33 +486,5 @@ class Axis:
         return names
 
 
-def _unpickle(state: tuple[tuple[Any, ...], ...]) -> Axis:
-    records: list[Record] = []
-    for name, shape, *more in state:
-        if not more:
-            records.append(GroupRecord(name, shape))
-            continue
-        slot, view, storage = more
-        tie = None if slot is None else Tie(slot, View(*view) if view else None)
-        records.append(LeafRecord(name, shape, tie, storage))
-    return Axis.from_records(records, warn=False)
-
-
-def _state(record: Record) -> tuple[Any, ...]:
-    """Return a record as plain tuples, which keeps pickles small and free of our classes."""
-    if isinstance(record, GroupRecord):
-        return record.name, record.children
-    tie = record.tie
-    if tie is None:
-        return record.name, record.shape, None, None, record.storage
-    view = tie.view and (tie.view.offset, tie.view.strides)
-    return record.name, record.shape, tie.slot, view, record.storage
-
-
-def _record(name: str, child: Leaf | Group) -> Record:
-    if isinstance(child, Group):
-        return GroupRecord(name, len(child.axis.children))
-    if child.slot is None or child.slot < 0:
-        return LeafRecord(name, child.shape, Tie(-1, child.view), child.storage)
-    tie = None if child.canonical else Tie(child.slot, child.view)
-    return LeafRecord(name, child.shape, tie)
+def _unpickle(state: State) -> Axis:
+    return Axis.from_records(records_from_state(state), warn=False)

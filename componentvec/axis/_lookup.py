@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 from componentvec.axis._nodes import Group, Leaf
 from componentvec.axis._strides import c_strides
@@ -13,7 +13,28 @@ from componentvec.errors import LabelError
 from componentvec.names import Path, format_path, parse_path
 from componentvec.typing import Shape
 
-__all__ = ["Elements", "indices", "resolve"]
+__all__ = ["Elements", "indices", "resolve", "walk_components"]
+
+_Visit: TypeAlias = tuple[tuple[str, ...], Group, Iterator[tuple[str, Leaf | Group]]]
+
+
+def walk_components(root: Group) -> Iterator[tuple[tuple[str, ...], Leaf | Group]]:
+    """Iterate over all components below `root`; see `Axis.components`.
+
+    Takes from each group only what is asked for: showing the first rows of a wide one is cheap.
+    """
+    start: _Visit = ((), root, iter(root.axis.children.items()))
+    groups = [start]
+    while groups:
+        names, group, children = groups[-1]
+        name, child = next(children, ("", None))
+        if child is None:
+            groups.pop()
+            continue
+        child = child.within(group)
+        yield (*names, name), child
+        if isinstance(child, Group):
+            groups.append(((*names, name), child, iter(child.axis.children.items())))
 
 
 def resolve(root: Group, path: Any) -> tuple[tuple[str | int, ...], Leaf | Group]:

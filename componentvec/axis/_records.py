@@ -10,12 +10,23 @@ import operator
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, SupportsIndex, TypeAlias
 
+from componentvec.axis._nodes import Group, Leaf
 from componentvec.axis._strides import View
 from componentvec.errors import LabelError, LengthError, SharingError
 from componentvec.names import quoted
 from componentvec.typing import Shape
 
-__all__ = ["GroupRecord", "LeafRecord", "Record", "Tie", "records_from_shapes"]
+__all__ = [
+    "GroupRecord",
+    "LeafRecord",
+    "Record",
+    "State",
+    "Tie",
+    "record_of",
+    "records_from_shapes",
+    "records_from_state",
+    "records_to_state",
+]
 
 
 class Tie(NamedTuple):
@@ -46,6 +57,7 @@ class LeafRecord(NamedTuple):
 
 
 Record: TypeAlias = GroupRecord | LeafRecord
+State: TypeAlias = tuple[tuple[Any, ...], ...]
 
 Names: TypeAlias = tuple[str, ...]
 # What a user may write for the shape of a leaf; a mapping makes a group.
@@ -105,3 +117,40 @@ def _as_shape(names: Names, value: object) -> Shape:
             return shape
     msg = f"{quoted(names)}: expected a shape, an integer or a mapping, got {value!r:.60}"
     raise LengthError(msg)
+
+
+def record_of(name: str, child: Leaf | Group) -> Record:
+    """Return the record of a component, whose place counts from the root."""
+    if isinstance(child, Group):
+        return GroupRecord(name, len(child.axis.children))
+    if child.slot is None or child.slot < 0:
+        return LeafRecord(name, child.shape, Tie(-1, child.view), child.storage)
+    return LeafRecord(name, child.shape, None if child.canonical else Tie(child.slot, child.view))
+
+
+def records_to_state(records: Sequence[Record]) -> State:
+    """Return records as plain tuples, which keeps pickles small and free of our classes."""
+    return tuple(_plain(record) for record in records)
+
+
+def _plain(record: Record) -> tuple[Any, ...]:
+    if isinstance(record, GroupRecord):
+        return record.name, record.children
+    tie = record.tie
+    if tie is None:
+        return record.name, record.shape, None, None, record.storage
+    view = tie.view and (tie.view.offset, tie.view.strides)
+    return record.name, record.shape, tie.slot, view, record.storage
+
+
+def records_from_state(state: State) -> list[Record]:
+    """Read what `records_to_state` made."""
+    records: list[Record] = []
+    for name, shape, *more in state:
+        if not more:
+            records.append(GroupRecord(name, shape))
+            continue
+        slot, view, storage = more
+        tie = None if slot is None else Tie(slot, View(*view) if view else None)
+        records.append(LeafRecord(name, shape, tie, storage))
+    return records
