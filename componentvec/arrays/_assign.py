@@ -19,7 +19,7 @@ from componentvec.tree import named_children
 if TYPE_CHECKING:
     from componentvec.arrays._labelled import Labelled
 
-__all__ = ["assign"]
+__all__ = ["assign", "is_named"]
 
 Names = tuple[str | int, ...]
 
@@ -53,6 +53,13 @@ def assign(vector: Labelled, names: Names, child: Leaf | Group, value: Any) -> N
             raise ValueError(msg)
         for slot, fresh in slots:
             slot[...] = fresh
+
+
+def is_named(value: Any) -> bool:
+    """Tell whether a value has parts with names of their own: not a list, which has positions."""
+    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+        return False
+    return not isinstance(value, np.ndarray) and named_children(value) is not None
 
 
 def _fills_range(names: Names, group: Group, value: Any) -> bool:

@@ -7,12 +7,12 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from componentvec.arrays._assign import assign
+from componentvec.arrays._assign import assign, is_named
 from componentvec.arrays._attach import Plain, agreed_axis, attach, same_place, strip, strip_all
 from componentvec.arrays._functions import apply_function
 from componentvec.arrays._sites import component, find, leaf_view
@@ -125,7 +125,7 @@ class Labelled(_Base):
         if axis is not None and _is_whole(key):
             if isinstance(value, Labelled):
                 agreed_axis([self, value])
-            elif isinstance(value, Mapping):
+            elif is_named(value):
                 assign(self, (), Group(slice(0, axis.size), axis, 0), value)
                 return
         if _is_names(key):
