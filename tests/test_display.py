@@ -64,6 +64,17 @@ def test_outside_names_of_a_group_print_with_their_storage_and_values(tied):
     ]
 
 
+def test_ties_inside_a_group_print_their_path_in_the_group():
+    weight = np.ones(2)
+    inner = {"w": weight, "again": weight, "deeper": {"w": weight}}
+    v = cv.ComponentVector({"g": inner}, sharing="alias")
+    assert [line.split("  1 1")[0] for line in repr(v.g).splitlines()[2:]] == [
+        "  again  = w  2",
+        "  deeper",
+        "    w    = w  2",
+    ]
+
+
 def test_a_copy_of_a_group_prints_outside_names_without_values(tied):
     assert repr(tied.decoder.copy()).splitlines()[1:] == [
         "  weight  = encoder.weight transposed  3x2",

@@ -307,6 +307,19 @@ def test_a_vector_without_an_axis_may_change_its_shape(unlabelled):
     assert (unlabelled @ np.ones(3)).tolist() == [3.0, 12.0]
 
 
+def test_a_vector_without_an_axis_has_the_attributes_of_an_array(unlabelled):
+    z = (np.arange(3.0) * 1j).view(cv.ComponentVector)
+    z.imag = 2.0
+    z.real = 1.0
+    assert z.tolist() == [1.0 + 2.0j] * 3
+    assert z.imag.tolist() == [2.0] * 3
+    assert (-unlabelled).tolist() == [0.0, -1.0, -2.0, -3.0, -4.0, -5.0]
+    assert unlabelled.T.tolist() == unlabelled.view().tolist() == unlabelled.tolist()
+    unlabelled.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        unlabelled += 1.0
+
+
 def test_a_vector_without_an_axis_has_no_components(unlabelled):
     with pytest.raises(AttributeError, match="without an axis has no attribute 'a'"):
         unlabelled.a  # noqa: B018

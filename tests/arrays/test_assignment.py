@@ -431,6 +431,67 @@ def test_one_scalar_for_both_tied_names_is_no_difference(tied):
     assert tied.tolist() == [1.0] * 11
 
 
+def plain_parts():
+    """The `tied` vector as plain arrays: the slow, clear way."""
+    w = np.arange(6.0).reshape(2, 3)
+    return {
+        "encoder.weight": w,
+        "encoder.bias": np.array([6.0, 7.0]),
+        "decoder.weight": w.T,
+        "decoder.bias": np.array([8.0, 9.0, 10.0]),
+    }
+
+
+OWN = {"encoder": ["encoder.weight", "encoder.bias"], "decoder": ["decoder.bias"]}
+
+
+def fill(v, path, number):
+    v[path] = number
+
+
+def fill_by_mapping(v, path, number):
+    group, _, leaf = path.partition(".")
+    v[:] = {group: {leaf: number} if leaf else number}
+
+
+def add(v, path, number):
+    v[path] += number
+
+
+def add_to_view(v, path, number):
+    view = v[path]
+    view += number
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([*plain_parts(), *OWN]),
+            st.sampled_from([fill, fill_by_mapping, add, add_to_view]),
+            st.integers(-9, 9),
+        ),
+        max_size=8,
+    )
+)
+def test_any_writes_in_any_order_show_everywhere(writes):
+    parts = plain_parts()
+    groups = {
+        group: {leaf: parts[f"{group}.{leaf}"] for leaf in ("weight", "bias")} for group in OWN
+    }
+    v = cv.ComponentVector(groups, sharing="alias")
+    handed_out = {path: v[path] for path in parts}
+    for path, write, number in writes:
+        write(v, path, number)
+        adds = write in (add, add_to_view)  # arithmetic on a group sees its own slots only
+        for name in OWN.get(path, [path]) if adds else parts:
+            if name.startswith(path):
+                parts[name][...] = parts[name] + number if adds else number
+        for name, expected in parts.items():
+            np.testing.assert_array_equal(v[name], expected)
+            np.testing.assert_array_equal(handed_out[name], expected)
+
+
 # What assignment does not do ---------------------------------------------------------------------
 
 
@@ -457,6 +518,13 @@ def test_assignment_never_makes_a_component(v):
     ):
         with pytest.raises(cv.LabelError, match="no component 'nett'"):
             put()
+    assert v.tolist() == NUMBERS
+
+
+@pytest.mark.parametrize("keys", [["rate", "bias"], ["rate"], [cv.path("rate")]], ids=str)
+def test_a_selection_cannot_be_assigned(v, keys):
+    with pytest.raises(cv.LabelError, match="assign one component at a time, or a mapping to"):
+        v[keys] = 0.0
     assert v.tolist() == NUMBERS
 
 

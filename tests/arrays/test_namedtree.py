@@ -82,6 +82,16 @@ def test_its_repr_names_the_values():
     assert repr(tree) == "NamedTree(a=array([1., 1.]), b=NamedTree(c=3.0))"
 
 
+def test_the_repr_of_a_deep_or_wide_tree_is_short():
+    deep = named_tree(["leaf"], [1.0])
+    for _ in range(500):
+        deep = named_tree(["g"], [deep])
+    wide = named_tree([f"f{place}" for place in range(1000)], range(1000))
+    assert len(repr(deep)) < 1000
+    assert len(repr(wide)) < 1000
+    assert repr(wide).startswith("NamedTree(f0=0, f1=1, ")
+
+
 def test_an_empty_tree_has_no_fields():
     tree = named_tree([], [])
     assert tree._fields == ()

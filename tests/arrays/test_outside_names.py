@@ -227,6 +227,15 @@ def test_two_outside_names_of_one_storage_stay_tied_in_a_vector_made_from_the_gr
     assert made.size == 5
 
 
+def test_outside_names_that_no_strides_relate_are_refused():
+    w = np.arange(6.0).reshape(2, 3)
+    v = cv.ComponentVector({"a": w, "b": {"t": w.T, "row": w.reshape(-1)}}, sharing="alias")
+    assert v.b.row.tolist() == w.ravel().tolist()
+    with pytest.raises(cv.SharingError, match="`row` and `t` cannot stay tied"):
+        cv.ComponentVector(v.b)
+    assert cv.ComponentVector(v.b, sharing="copy").size == 12
+
+
 def test_a_read_only_vector_is_read_only_through_outside_names(tied):
     tied.flags.writeable = False
     with pytest.raises(ValueError, match="read-only"):

@@ -131,6 +131,15 @@ def test_outside_names_on_one_slot_stay_tied_when_chosen():
     assert Axis.from_json(group.to_json()).select(["x", "y"]) is expected
 
 
+def test_outside_names_on_different_slots_stay_apart_when_chosen():
+    stored = [LeafRecord("p", (2,)), LeafRecord("q", (2,))]
+    tied = [LeafRecord("x", (2,), Tie(0)), LeafRecord("y", (2,), Tie(1))]
+    root = Axis.from_records([GroupRecord("", 3), *stored, GroupRecord("g", 2), *tied])
+    group = root.children["g"].axis
+    assert group.select(["x", "y"]) is Axis(x=2, y=2)
+    assert Axis.from_json(group.to_json()).select(["x", "y"]) is Axis(x=2, y=2)
+
+
 def test_a_tie_that_no_strides_express_in_the_new_order_is_refused():
     line = LeafRecord("line", (4,), Tie(0))
     turned = LeafRecord("turned", (2, 2), Tie(0, View(0, (1, 2))))

@@ -89,6 +89,27 @@ def test_ties_through_different_views_are_not_equal():
     assert len({square(None), square(View(0, (1, 2))), square(View(3, (-2, -1)))}) == 3
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(Tie(1), id="another slot"),
+        pytest.param(Tie(0, View(3, (-2, -1))), id="another view"),
+        pytest.param(None, id="a slot of its own"),
+    ],
+)
+def test_ties_across_groups_are_part_of_the_structure(other):
+    def squares(tie):
+        records = [GroupRecord("", 3)]
+        for name, own in [("x", None), ("y", None), ("z", tie)]:
+            records += [GroupRecord(name, 1), LeafRecord("w", (2, 2), own)]
+        return Axis.from_records(records)
+
+    one, two = squares(Tie(0)), squares(other)
+    assert one != two
+    if other is not None:
+        assert one.children["z"].axis == two.children["z"].axis
+
+
 def test_a_view_in_c_order_is_no_view():
     def column(view):
         tied = LeafRecord("b", (2, 1), Tie(0, view))
@@ -102,6 +123,24 @@ def test_groups_tied_to_different_places_are_equal():
     assert one == two
     assert hash(one) == hash(two)
     assert (one.outside(), two.outside()) == ({"w": "store"}, {"w": "cellar"})
+
+
+def test_stored_groups_keep_their_own_note_of_the_place():
+    one, two = (Axis.from_json(outside(name).to_json()) for name in ("store", "cellar"))
+    assert one == two
+    assert (one.outside(), two.outside()) == ({"w": "store"}, {"w": "cellar"})
+
+
+def test_equal_groups_with_ties_inside_note_paths_of_their_own_root():
+    def nested(name):
+        inner = [LeafRecord("z", (2,)), GroupRecord("h", 1), LeafRecord("near", (2,), Tie(0))]
+        root = Axis.from_records([GroupRecord("", 1), GroupRecord(name, 2), *inner])
+        return root.children[name].axis
+
+    one, two = nested("left"), nested("right")
+    assert one == two
+    assert one.children["h"].axis.outside() == {"near": "left.z"}
+    assert two.children["h"].axis.outside() == {"near": "right.z"}
 
 
 def test_a_group_with_an_outside_name_is_not_one_that_holds_it():
@@ -124,6 +163,10 @@ def test_an_axis_nobody_holds_is_gone_without_the_collector():
         assert gone() is None
     finally:
         gc.enable()
+
+
+def test_a_structure_nobody_uses_is_forgotten():
+    assert weakref.ref(Axis(only_here={"and_here": 3}).structure)() is None
 
 
 def test_an_axis_asked_for_labels_is_gone_without_the_collector():

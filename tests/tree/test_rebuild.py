@@ -331,6 +331,8 @@ def made(cls, base, *arguments):
     if base in (object, Exception):
         object.__setattr__(value, "x", 1)
         object.__setattr__(value, "y", 2)
+    if hasattr(value, "__dict__"):
+        value.__dict__["note"] = 3
     return value
 
 
@@ -352,6 +354,7 @@ def test_rebuilding_runs_no_code_of_the_class(cls, base, arguments):
     again = rebuilt(made(cls, base, *arguments), 10, 20)
     assert type(again) is cls
     assert take_apart(again).values == (10, 20)
+    assert getattr(again, "__dict__", {}).get("note", 3) == 3
 
 
 def test_arrays_among_further_attributes_compare_by_value():
