@@ -19,6 +19,7 @@ MAX_ROWS = 40
 MAX_DEPTH = 12
 _SHOWN_VALUES = 4
 _NAME_WIDTH = 36
+_SHAPE_WIDTH = 24
 _LINE_WIDTH = 118
 
 
@@ -64,7 +65,7 @@ def _cells(
     name = indent + shortened(format_path(names[-1:]), _NAME_WIDTH)
     if isinstance(child, Group):
         return name, "", "", ""
-    shape = "x".join(map(str, child.shape)) if child.shape else ""
+    shape = shortened("x".join(map(str, child.shape)), _SHAPE_WIDTH)
     numbers = "" if values is None else _numbers(values)
     if child.canonical:
         first_sites[child.slot] = format_path(names)
@@ -82,8 +83,11 @@ def _arrangement(leaf: Leaf) -> str:
 
 
 def _numbers(values: Any) -> str:
-    first = [_number(value) for value in islice(np.asarray(values).flat, _SHOWN_VALUES)]
-    return " ".join(first) + (" …" if np.size(values) > _SHOWN_VALUES else "")
+    first = []
+    for place in range(min(values.size, _SHOWN_VALUES)):  # not .flat, which stops at 32 dimensions
+        steps = zip(c_strides(values.shape), values.shape, strict=True)
+        first.append(_number(values[tuple(place // step % extent for step, extent in steps)]))
+    return " ".join(first) + (" …" if values.size > _SHOWN_VALUES else "")
 
 
 def _number(value: Any) -> str:

@@ -69,9 +69,9 @@ def test_ties_inside_a_group_print_their_path_in_the_group():
     inner = {"w": weight, "again": weight, "deeper": {"w": weight}}
     v = cv.ComponentVector({"g": inner}, sharing="alias")
     assert [line.split("  1 1")[0] for line in repr(v.g).splitlines()[2:]] == [
-        "  again  = w  2",
+        "  again   = w  2",
         "  deeper",
-        "    w    = w  2",
+        "    w     = w  2",
     ]
 
 
@@ -156,6 +156,13 @@ def test_a_long_name_leaves_room_for_the_rest(name):
     assert lines[1].split()[-3:] == ["0:1", "1", "1"]
     assert lines[2].split() == ["b", "1:3", "2", "2", "3"]
     assert "…" in lines[1]
+
+
+def test_a_leaf_of_many_dimensions_leaves_room_for_the_rest():
+    lines = repr(cv.ComponentVector({"a": np.full((1,) * 64, 7.0), "b": [2.0, 3.0]})).splitlines()
+    assert all(len(line) <= MAX_COLUMNS for line in lines)
+    assert lines[1].endswith("  7")
+    assert lines[2].split() == ["b", "1:3", "2", "2", "3"]
 
 
 def test_a_long_storage_path_leaves_room_for_the_rest():

@@ -174,7 +174,8 @@ class Labelled(_Base):
         if axis is None:
             return repr(plain)
         rows = ((names, child, _shown(self, child)) for names, child in axis.components())
-        return describe(f"{type(self).__name__}: {axis.size} elements, {self.dtype}", rows)
+        count = f"{axis.size} element{'s' * (axis.size != 1)}"
+        return describe(f"{type(self).__name__}: {count}, {self.dtype}", rows)
 
     def __str__(self) -> str:
         return repr(self)
