@@ -344,6 +344,7 @@ def verdict(one, two):
     return "tied" if is_mixed_radix(one) and is_mixed_radix(two) else "tied or error"
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")  # NumPy 2.5
 @settings(deadline=None, max_examples=300)
 @given(st.one_of(st.tuples(strided(), strided()), related()))
 def test_two_views_are_what_brute_force_says(pair):
@@ -361,6 +362,7 @@ def test_two_views_are_what_brute_force_says(pair):
         np.testing.assert_array_equal(shown(one, link, two.shape), addresses(two))
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")  # NumPy 2.5
 @settings(deadline=None, max_examples=100)
 @given(st.lists(st.one_of(strided(), related().map(lambda pair: pair[0])), max_size=5))
 def test_many_views_are_what_brute_force_says(leaves):
@@ -395,6 +397,7 @@ def test_a_vector_holds_the_values_of_any_views(leaves):
             np.testing.assert_array_equal(v[name], leaf)
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")  # NumPy 2.5
 @settings(deadline=None, max_examples=100)
 @given(st.lists(st.one_of(strided(), related().map(lambda pair: pair[0])), max_size=4))
 def test_reject_raises_where_alias_raises_or_ties(leaves):

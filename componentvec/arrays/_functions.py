@@ -15,29 +15,16 @@ from componentvec.arrays._attach import agreed_axis, attach, given_back, strip_a
 
 __all__ = ["ELEMENTWISE", "LIKE", "apply_function"]
 
-# Element i of the result depends on elements i of the arguments and on nothing else.
+# Element i of the result depends on elements i of the arguments and on nothing else. By name, as
+# not every version of NumPy has all of them.
 ELEMENTWISE: frozenset[Callable[..., Any]] = frozenset(
-    {
-        np.angle,
-        np.around,
-        np.clip,
-        np.copyto,
-        np.fix,
-        np.i0,
-        np.imag,
-        np.iscomplex,
-        np.isclose,
-        np.isneginf,
-        np.isposinf,
-        np.isreal,
-        np.nan_to_num,
-        np.real,
-        np.real_if_close,
-        np.round,
-        np.sinc,
-        np.where,
-        *([np.astype] if hasattr(np, "astype") else []),  # NumPy 2.1
-    }
+    getattr(np, name)
+    for name in (
+        *("angle", "around", "astype", "clip", "copyto", "fix", "i0", "imag", "iscomplex"),
+        *("isclose", "isneginf", "isposinf", "isreal", "nan_to_num", "real", "real_if_close"),
+        *("round", "sinc", "where"),
+    )
+    if hasattr(np, name)
 )
 LIKE: frozenset[Callable[..., Any]] = frozenset(
     {np.copy, np.empty_like, np.full_like, np.ones_like, np.zeros_like}

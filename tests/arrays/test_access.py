@@ -301,6 +301,7 @@ def test_a_vector_inside_a_masked_array_is_its_values(v):
     assert v.net.scale == 8.0
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")  # NumPy 2.5
 def test_a_vector_without_an_axis_may_change_its_shape(unlabelled):
     unlabelled.shape = (2, 3)
     assert unlabelled[1, 0] == 3.0

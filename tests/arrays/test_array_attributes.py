@@ -192,6 +192,7 @@ def test_what_the_array_owns_cannot_be_set(v, name):
     assert v.sum() == 36.0
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")  # NumPy 2.5
 def test_reshaping_the_plain_array_leaves_the_vector_alone(v):
     x = np.asarray(v)
     x.shape = (2, 4)

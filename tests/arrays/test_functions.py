@@ -51,6 +51,7 @@ KEEPS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:numpy.fix is deprecated:DeprecationWarning")  # NumPy 2.5
 @pytest.mark.parametrize("call", KEEPS.values(), ids=KEEPS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_elementwise_functions_keep_labels(call):

@@ -17,6 +17,7 @@ def test_wrapping_copies_nothing():
     assert v.a == -1.0
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")  # NumPy 2.5
 def test_a_wrapped_array_may_get_another_shape_later():
     x = np.arange(7.0)
     v = cv.ComponentVector(x, axis=AXIS)
