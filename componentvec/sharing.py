@@ -21,7 +21,7 @@ from componentvec.typing import SharingPolicy
 __all__ = ["Link", "find_ties"]
 
 # How much work NumPy may spend on deciding whether two strided arrays overlap.
-_MAX_WORK = 1_000_000
+_MAX_WORK: Any = 1_000_000  # Any: stubs of NumPy before 2.5 know the special values only
 
 
 class Link(NamedTuple):
@@ -228,7 +228,7 @@ def _dense_view(array: Any, footprint: _Footprint) -> View | None:
 
 def _overlap(first: Any, other: Any) -> bool:
     try:
-        return np.shares_memory(first, other, max_work=_MAX_WORK)  # type: ignore[arg-type]  # stub too narrow
+        return np.shares_memory(first, other, max_work=_MAX_WORK)
     except np.exceptions.TooHardError:
         return True  # undecided: refuse rather than guess
 
