@@ -1,4 +1,4 @@
-"""Labels on, labels off: the only module that knows how a vector carries its axis.
+"""Labels on, labels off: the one place that gives a vector its axis.
 
 A labelled vector never owns its buffer: it looks at a plain base array, kept in its state together
 with the axis, and every cached view hangs from that base. So no vector refers to itself, and its

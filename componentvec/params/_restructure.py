@@ -57,6 +57,10 @@ class Restructure(Generic[M]):
         """Return the number of elements of the vectors it takes."""
         return self.axis.size
 
+    def __bool__(self) -> bool:
+        """Return True, for models without parameters too."""
+        return True
+
     def __repr__(self) -> str:
         return f"<Restructure of {self.axis.size} {self.dtype} elements: {self.axis!r}>"
 
