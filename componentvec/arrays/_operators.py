@@ -41,8 +41,8 @@ def _swapped(operate: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 
 def _binary(cls: Any, operate: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    # Bound once, and the labelling written out here and in `_unary`: look-ups and one more call would
-    # be a third of the cost of a short vector's sum.
+    # Bound once, and the labelling written out here and in `_unary`: look-ups and one more call
+    # would be a third of the cost of a short vector's sum.
     set_state = cls._cv_state.__set__
     scalars = (float, int)
 

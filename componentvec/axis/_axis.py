@@ -192,7 +192,7 @@ class Axis:
         here, there : str, optional
             Where the two axes are, in the words of the message.
         """
-        return None if self == other else first_difference(self, other, here, there)
+        return None if self == _axis(other) else first_difference(self, other, here, there)
 
     def __copy__(self) -> Self:
         return self
@@ -460,7 +460,7 @@ class Axis:
         LabelError
             When a name occurs in both.
         """
-        records = _algebra.merge(self.records(), other.records(), self._slot_count)
+        records = _algebra.merge(self.records(), _axis(other).records(), self._slot_count)
         return Axis.from_records(records, warn=False)
 
     def nest(self, name: str) -> Axis:
@@ -484,6 +484,13 @@ class Axis:
             msg = f"`{format_path(keys)}` is an element; this call takes whole components"
             raise LabelError(msg)
         return names
+
+
+def _axis(value: Any) -> Axis:
+    if isinstance(value, Axis):
+        return value
+    msg = f"expected an Axis, not {type(value).__name__}"
+    raise LabelError(msg)
 
 
 def _unpickle(state: State) -> Axis:

@@ -272,3 +272,9 @@ def test_the_old_axis_stays_as_it_was(autoencoder):
     autoencoder.merge(AXIS)
     autoencoder.nest("n")
     assert autoencoder.records() == records
+
+
+@pytest.mark.parametrize("call", [lambda axis: axis.merge(3), lambda axis: axis.difference(3)])
+def test_what_is_no_axis_is_refused(call):
+    with pytest.raises(LabelError, match="expected an Axis, not int"):
+        call(Axis(a=2))
