@@ -68,6 +68,8 @@ def buffer_dtype(
     if policy not in ("reject", "allow"):
         msg = f"promotion must be 'reject' or 'allow', not {policy!r}"
         raise ValueError(msg)
+    if dtype is not None:
+        return _requested(np.dtype(dtype), leaves, names)
     holders: dict[np.dtype[Any], list[int]] = {}
     weak_kind = ""
     for place, leaf in enumerate(leaves):
@@ -77,8 +79,6 @@ def buffer_dtype(
             strong = dtype_of(leaf)
             assert strong is not None
             holders.setdefault(strong, []).append(place)
-    if dtype is not None:
-        return _requested(np.dtype(dtype), leaves, names)
     if not holders:
         return np.dtype(_WEAK_KINDS.get(weak_kind, np.float64))
     if len(holders) > 1:

@@ -63,27 +63,28 @@ def is_named(value: Any) -> bool:
 
 
 def _fills_range(names: Names, group: Group, value: Any) -> bool:
-    """Tell whether one copy into the group's own range does it: the case that needs no staging.
-
-    Raises
-    ------
-    LengthError
-        For an array where some names of the group are stored outside it.
-    """
-    outside = group.axis.outside()
+    """Tell whether one copy into the group's own range does it: the case that needs no staging."""
+    outside = group.axis.has_outside
     if getattr(value, "axis", None) is not None and hasattr(value, "_cv_state"):
         # What a copy of a group has lost of it stays as it is.
         return bool(value.axis == group.axis) and (not outside or value._cv_root is None)
     if _by_name(names, value) is not None:
         return False
-    if outside and np.ndim(value) > 0:
+    if np.ndim(value) > 0:
+        _refuse_outside(names, group)
+    return not outside
+
+
+def _refuse_outside(names: Names, group: Group) -> None:
+    """Refuse a flat array for a group that has names stored outside it."""
+    outside = group.axis.outside()
+    if outside:
         listed = ", ".join(f"`{name}` (at `{place}`)" for name, place in outside.items())
         msg = (
             f"`{format_path(names)}` has names that are stored outside it: {listed}; a flat array "
             "cannot fill them, assign a mapping"
         )
         raise LengthError(msg)
-    return not outside
 
 
 def _staged(
@@ -130,7 +131,7 @@ def _matched(names: Names, child: Leaf | Group, value: Any) -> Iterator[tuple[Na
 
 def _split(names: Names, group: Group, flat: Any) -> dict[Any, Any]:
     """Cut a flat array for a group into one part per component."""
-    _fills_range(names, group, flat)
+    _refuse_outside(names, group)
     array = strip(np.asarray(flat))
     if array.shape != (group.axis.size,):
         msg = (

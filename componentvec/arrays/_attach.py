@@ -24,6 +24,7 @@ __all__ = [
     "attach",
     "axis_mismatch",
     "given_back",
+    "label_result",
     "put_root",
     "same_place",
     "strip",
@@ -39,6 +40,17 @@ def attach(cls: type[Any], plain: Plain, axis: Axis) -> Any:
     vector = plain.view(cls)
     cls._cv_state.__set__(vector, (axis, plain))
     return vector
+
+
+def label_result(cls: type[Any], result: Any, axis: Axis | None) -> Any:
+    """Label what an elementwise call returned, if it can be the vector's elements in their order.
+
+    A result of the vector's own length is: any stretching would have given another shape. Other
+    classes' results are theirs to keep.
+    """
+    if axis is None or type(result) is not cls._cv_plain or result.shape != (axis.size,):
+        return result
+    return attach(cls, result, axis)
 
 
 def put_root(group: Any, buffer: Plain, start: int) -> None:
@@ -95,8 +107,12 @@ def given_back(
     Returns
     -------
     object or None
-        None when the result is new.
+        None when the result is new. Of a tuple or list, each item that was given is given back.
     """
+    if isinstance(result, (tuple, list)):
+        given = {id(vector._cv_state[1]): vector for vector in vectors}
+        items = [given.get(id(item), item) for item in result]
+        return type(result)(items) if any(id(item) in given for item in result) else None
     for vector in vectors:
         if result is vector._cv_state[1]:
             return vector

@@ -35,13 +35,6 @@ def wrap(cls: type[V], flat: Any, axis: Axis, dtype: DTypeLike | None = None) ->
         hint = "; its axis is v.axis" if hasattr(axis, "_cv_state") else ""
         msg = f"axis= takes an Axis, not {type(axis).__name__}{hint}"
         raise LabelError(msg)
-    if (
-        type(flat) is np.ndarray
-        and dtype is None
-        and flat.shape == (axis.size,)
-        and flat.dtype.kind in "biufc"
-    ):  # what solvers do at every step: all checks, in the order of least cost
-        return attach(cls, flat.view(), axis)  # type: ignore[no-any-return]
     if type(flat) is not np.ndarray:
         if isinstance(flat, np.ma.MaskedArray):
             msg = "the array is masked, and a vector has no place for its mask"
@@ -55,7 +48,7 @@ def wrap(cls: type[V], flat: Any, axis: Axis, dtype: DTypeLike | None = None) ->
             msg = f"the array is {flat.dtype}, which does not go into dtype={np.dtype(dtype)}"
             raise PromotionError(msg)
         flat = flat.astype(dtype, copy=False)
-    if flat.ndim != 1 or flat.shape[0] != axis.size:
+    if flat.shape != (axis.size,):
         msg = f"the axis has {axis.size} elements, but the array has shape {flat.shape}"
         raise LengthError(msg)
     if not is_numeric(flat.dtype):

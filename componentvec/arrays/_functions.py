@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from componentvec.arrays._attach import agreed_axis, attach, given_back, strip_all
+from componentvec.arrays._attach import agreed_axis, given_back, label_result, strip_all
 
 __all__ = ["ELEMENTWISE", "LIKE", "apply_function"]
 
@@ -51,16 +51,8 @@ def apply_function(
     else:
         axis = None
     result = function(*plain_args, **plain_options)
-    if isinstance(result, (tuple, list)):
-        given = {id(vector._cv_state[1]): vector for vector in vectors}
-        if any(id(item) in given for item in result):
-            return type(result)(given.get(id(item), item) for item in result)
-    given_out = given_back(result, vectors, args, options)
-    if given_out is not None:
-        return given_out
-    if axis is None or type(result) is not cls._cv_plain or result.shape != (axis.size,):
-        return result
-    return attach(cls, result, axis)
+    given = given_back(result, vectors, args, options)
+    return label_result(cls, result, axis) if given is None else given
 
 
 def _like_axis(

@@ -7,6 +7,7 @@ it.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Self
 
@@ -92,7 +93,8 @@ class Labelled(_Base):
             object.__setattr__(self, name, value)
             return
         child = axis.children.get(name)
-        owned = any(name in vars(base) for base in type(self).__mro__)
+        kind: Any = type(self)
+        owned = name in _own_names(kind)
         if child is not None and not owned:
             if value is None or value is not self.__dict__.get(name):
                 assign(self, (name,), child, value)
@@ -182,6 +184,12 @@ class Labelled(_Base):
 
     def __format__(self, spec: str) -> str:
         return format(self._cv_state[1], spec) if spec else repr(self)
+
+
+@functools.cache
+def _own_names(cls: type) -> frozenset[str]:
+    """Name everything that a vector class defines; unlike hasattr, without its metaclass."""
+    return frozenset(name for base in cls.__mro__ for name in vars(base))
 
 
 def is_scalar_place(child: Any) -> bool:

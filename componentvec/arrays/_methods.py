@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from componentvec.arrays._attach import agreed_axis, attach, given_back, strip_all
+from componentvec.arrays._attach import agreed_axis, given_back, label_result, strip_all
 from componentvec.errors import LabelError
 
 __all__ = ["KEEPS", "PLAIN", "REFUSES", "with_methods"]
@@ -29,7 +29,7 @@ REFUSES = ("partition", "resize", "sort")
 
 
 def with_methods(cls: C) -> C:
-    """Return a vector class the methods of its array library, with the label rule of each."""
+    """Give a vector class the methods of its array library, with the label rule of each."""
     for names, make in ((KEEPS, _keeping), (PLAIN, _plain), (REFUSES, _refusing)):
         for name in names:
             original = getattr(np.ndarray, name)
@@ -46,10 +46,7 @@ def _keeping(cls: Any, name: str) -> Callable[..., Any]:
         given = given_back(result, vectors[1:], args, options)
         if given is not None:
             return given
-        plain_wanted = options.get("subok") is False
-        if axis is None or plain_wanted or type(result) is not cls._cv_plain:
-            return result
-        return attach(cls, result, axis) if result.shape == (axis.size,) else result
+        return result if options.get("subok") is False else label_result(cls, result, axis)
 
     return method
 

@@ -22,7 +22,7 @@ _UNARY = ("neg", "pos", "abs", "invert")
 
 
 def with_operators(cls: C) -> C:
-    """Return a vector class its operators."""
+    """Give a vector class its operators."""
     for name in (*_ARITHMETIC, *_COMPARISON):
         setattr(cls, f"__{name}__", _binary(cls, getattr(operator, name)))
     for name in _ARITHMETIC:

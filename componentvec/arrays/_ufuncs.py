@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from componentvec.arrays._attach import agreed_axis, attach, axis_mismatch, strip_all
+from componentvec.arrays._attach import agreed_axis, axis_mismatch, label_result, strip_all
 
 __all__ = ["apply_ufunc"]
 
@@ -21,7 +21,7 @@ def apply_ufunc(
     """
     if ufunc.nargs == 2 and method == "__call__" and not options:  # np.exp(v), the hot case
         axis, plain = inputs[0]._cv_state
-        return _label(cls, ufunc(plain), axis)
+        return label_result(cls, ufunc(plain), axis)
 
     operands: list[Any] = []
     plain_inputs = strip_all(inputs, operands)
@@ -42,20 +42,12 @@ def apply_ufunc(
         axis = None
     if targets is None:
         if isinstance(result, tuple):
-            return tuple(_label(cls, output, axis) for output in result)
-        return _label(cls, result, axis)
+            return tuple(label_result(cls, output, axis) for output in result)
+        return label_result(cls, result, axis)
     if len(targets) == 1:
         return targets[0]
     outputs = result if isinstance(result, tuple) else (result,)
     return tuple(
-        _label(cls, output, axis) if target is None else target
+        label_result(cls, output, axis) if target is None else target
         for output, target in zip(outputs, targets, strict=True)
     )
-
-
-def _label(cls: type[Any], result: Any, axis: Any) -> Any:
-    # An elementwise result of the vector's own length has the vector's elements, in its order: any
-    # stretching would have given another shape. Other classes' results are theirs to keep.
-    if axis is None or type(result) is not cls._cv_plain or result.shape != (axis.size,):
-        return result
-    return attach(cls, result, axis)

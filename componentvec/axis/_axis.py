@@ -43,7 +43,7 @@ class Location(NamedTuple):
     shape: Shape
     """Shape of the component; ``(size,)`` for a group."""
     strides: tuple[int, ...] | None = None
-    """Rearrangement in elements, for a transposed or otherwise rearranged tie; None for C order."""
+    """Steps in elements, for a transposed or otherwise rearranged tie; None for C order."""
     offset: int = 0
     """Position in the slice of element (0, 0, …); not 0 where a tie runs backwards."""
 

@@ -141,7 +141,7 @@ def _path_of(stack: list[_OpenGroup], name: str) -> str:
 
 
 def _place(record: LeafRecord, stack: list[_OpenGroup], slots: _Slots) -> None:
-    """Return a leaf its range, and add it to the innermost open group."""
+    """Give a leaf its range, and add it to the innermost open group."""
     name, shape, tie, storage = record
     group = stack[-1]
     group.waiting -= 1

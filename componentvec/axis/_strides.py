@@ -40,7 +40,7 @@ def c_strides(shape: Shape) -> tuple[int, ...]:
 def simplify_view(shape: Shape, view: View) -> View | None:
     """Return None where `view` is plain C order, so that equal layouts have one spelling.
 
-    Rearrangement of dimensions of extent one say nothing and are replaced by those of C order.
+    Steps of dimensions of extent one say nothing and are replaced by those of C order.
     """
     plain = c_strides(shape)
     strides = tuple(

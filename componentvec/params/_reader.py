@@ -112,11 +112,7 @@ class Reader:
         found = [tree]
         for group in self._groups:
             part = found[group.place]
-            if (
-                type(part) is dict
-                and len(part) == len(group.parts)
-                and part.keys() == set(group.parts)
-            ):
+            if type(part) is dict and part.keys() == group.keys:
                 found += group.pick(part)
             elif isinstance(part, NamedTree) and part._fields == group.parts:
                 found += part

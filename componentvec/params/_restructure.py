@@ -48,7 +48,7 @@ class Restructure(Generic[M]):
     dtype: np.dtype[Any]
     """The dtype of the vectors that `flatten` and `pullback` return: that of the vector it came
     with, or what the dtypes in the model promote to."""
-    _readers: list[Reader] = field(default_factory=list, init=False, repr=False, compare=False)
+    _made_reader: Reader | None = field(default=None, init=False, repr=False, compare=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Restructure, (self.axis, self.plan, self.dtype)
@@ -303,9 +303,10 @@ class Restructure(Generic[M]):
     @property
     def _reader(self) -> Reader:
         # Made on first use: whoever only rebuilds models never needs it.
-        if not self._readers:
-            self._readers.append(Reader(self.axis, self.plan))
-        return self._readers[0]
+        if self._made_reader is None:
+            object.__setattr__(self, "_made_reader", Reader(self.axis, self.plan))
+        assert self._made_reader is not None
+        return self._made_reader
 
     def _agreeing(self, tree: Any) -> Iterator[tuple[Site, Any]]:
         """Yield every site with its array, checking that those of one slot hold the same values."""
@@ -313,9 +314,8 @@ class Restructure(Generic[M]):
         for site, array in self._reader.read(tree, partial=False):
             first, shown = firsts.setdefault(site.leaf.slot, (site, array))
             same_site = (first.leaf.shape, first.leaf.view) == (site.leaf.shape, site.leaf.view)
-            if array is shown and same_site:
-                pass
-            elif not _same_values(site.show(shown.reshape(-1)), array):
+            agrees = array is shown and same_site
+            if not agrees and not _same_values(site.show(shown.reshape(-1)), array):
                 msg = (
                     f"`{format_path(first.names)}` and `{format_path(site.names)}` are tied, but "
                     "hold different values"
