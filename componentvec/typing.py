@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-__all__ = ["PromotionPolicy", "Shape", "SharingPolicy"]
+__all__ = ["Names", "PromotionPolicy", "Shape", "SharingPolicy"]
+
+Names: TypeAlias = tuple[str, ...]
+"""A path as the names from the root down."""
 
 Shape: TypeAlias = tuple[int, ...]
 """Extent of every dimension."""

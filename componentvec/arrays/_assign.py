@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 __all__ = ["assign", "is_named"]
 
-Names = tuple[str | int, ...]
+Keys = tuple[str | int, ...]
 
 
-def assign(vector: Labelled, names: Names, child: Leaf | Group, value: Any) -> None:
+def assign(vector: Labelled, names: Keys, child: Leaf | Group, value: Any) -> None:
     """Write `value` into the component `child` of `vector`.
 
     A leaf takes whatever broadcasts into it. A group takes a scalar (for every element of it), a
@@ -62,7 +62,7 @@ def is_named(value: Any) -> bool:
     return not isinstance(value, np.ndarray) and named_children(value) is not None
 
 
-def _fills_range(names: Names, group: Group, value: Any) -> bool:
+def _fills_range(names: Keys, group: Group, value: Any) -> bool:
     """Tell whether one copy into the group's own range does it: the case that needs no staging."""
     outside = group.axis.has_outside
     if getattr(value, "axis", None) is not None and hasattr(value, "_cv_state"):
@@ -75,7 +75,7 @@ def _fills_range(names: Names, group: Group, value: Any) -> bool:
     return not outside
 
 
-def _refuse_outside(names: Names, group: Group) -> None:
+def _refuse_outside(names: Keys, group: Group) -> None:
     """Refuse a flat array for a group that has names stored outside it."""
     outside = group.axis.outside()
     if outside:
@@ -88,10 +88,10 @@ def _refuse_outside(names: Names, group: Group) -> None:
 
 
 def _staged(
-    vector: Labelled, values: Iterable[tuple[Names, Leaf, Any]]
+    vector: Labelled, values: Iterable[tuple[Keys, Leaf, Any]]
 ) -> list[tuple[Plain, Plain]]:
     """Pair every slot that is written with its new elements; nothing is written yet."""
-    slots: dict[int | None, tuple[Names, Plain, Plain]] = {}
+    slots: dict[int | None, tuple[Keys, Plain, Plain]] = {}
     for names, leaf, value in values:
         slot = slot_of(vector, leaf, format_path(names))
         fresh = np.empty_like(slot)
@@ -106,9 +106,9 @@ def _staged(
     return [(slot, fresh) for _, slot, fresh in slots.values()]
 
 
-def _matched(names: Names, child: Leaf | Group, value: Any) -> Iterator[tuple[Names, Leaf, Any]]:
+def _matched(names: Keys, child: Leaf | Group, value: Any) -> Iterator[tuple[Keys, Leaf, Any]]:
     """Pair every leaf below `child` that `value` speaks of with its part of `value`."""
-    pending: list[tuple[Names, Leaf | Group, Any]] = [(names, child, value)]
+    pending: list[tuple[Keys, Leaf | Group, Any]] = [(names, child, value)]
     while pending:
         path, place, part = pending.pop()
         if isinstance(place, Leaf):
@@ -129,7 +129,7 @@ def _matched(names: Names, child: Leaf | Group, value: Any) -> Iterator[tuple[Na
             pending.append(((*path, name), children[name].within(place), inner))
 
 
-def _split(names: Names, group: Group, flat: Any) -> dict[Any, Any]:
+def _split(names: Keys, group: Group, flat: Any) -> dict[Any, Any]:
     """Cut a flat array for a group into one part per component."""
     _refuse_outside(names, group)
     array = strip(np.asarray(flat))
@@ -147,7 +147,7 @@ def _split(names: Names, group: Group, flat: Any) -> dict[Any, Any]:
     }
 
 
-def _by_name(names: Names, value: Any) -> dict[Any, Any] | None:
+def _by_name(names: Keys, value: Any) -> dict[Any, Any] | None:
     """Return a value's parts by name; None for arrays, scalars and lists of numbers."""
     if hasattr(value, "_cv_state"):
         axis = value._cv_state[0]
@@ -157,7 +157,7 @@ def _by_name(names: Names, value: Any) -> dict[Any, Any] | None:
     return named_children(value)
 
 
-def _numbers(names: Names, value: Any) -> Any:
+def _numbers(names: Keys, value: Any) -> Any:
     try:
         return numbers(value)
     except ValueError:
@@ -166,13 +166,13 @@ def _numbers(names: Names, value: Any) -> Any:
         raise LengthError(msg) from None
 
 
-def _refuse_group(names: Names, leaf: Leaf, value: Any) -> None:
+def _refuse_group(names: Keys, leaf: Leaf, value: Any) -> None:
     if isinstance(value, Mapping):
         msg = f"`{format_path(names)}` is an array of shape {leaf.shape}, which has no components"
         raise LabelError(msg)
 
 
-def _copy(target: Any, value: Any, names: Names) -> None:
+def _copy(target: Any, value: Any, names: Keys) -> None:
     """Copy with NumPy's broadcasting and the ``same_kind`` rule, and say where it went wrong."""
     if value is None or isinstance(value, np.ma.MaskedArray):
         given = "None" if value is None else "a masked array"

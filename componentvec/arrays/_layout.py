@@ -28,13 +28,12 @@ from componentvec.errors import (
     SharingError,
 )
 from componentvec.names import format_path, plain_name, quoted
+from componentvec.promotion import Weak
 from componentvec.sharing import Link, find_ties
 from componentvec.tree import named_children
-from componentvec.typing import SharingPolicy
+from componentvec.typing import Names, SharingPolicy
 
 __all__ = ["Layout", "lay_out"]
-
-Names = tuple[str, ...]
 
 
 class Layout(NamedTuple):
@@ -111,7 +110,7 @@ def lay_out(
 def _collect(components: Any, more: Mapping[str, Any], sharing: SharingPolicy) -> _Collected:
     """Walk the components in order, groups before their children; shared ones once per path."""
     if more and not hasattr(components, "_cv_state"):
-        given = {} if components is None else _children(components, ()) or {}
+        given = {} if components is None else _read(components, ())
         _refuse_twice(given, more)
         components = {**given, **more}
     out = _Collected([], [], [], [], {})
@@ -132,12 +131,11 @@ def _collect(components: Any, more: Mapping[str, Any], sharing: SharingPolicy) -
                 out.records[0] = GroupRecord("", len(value.axis.children) + len(more))
                 pending.extend((more[name], (name,)) for name in reversed(list(more)))
             continue
-        children = _children(value, names)
-        if children is None:
-            leaf = _leaf(value, names)
+        found = _read(value, names)
+        if not isinstance(found, dict):
             out.places.append(len(out.records))
-            out.records.append(LeafRecord(names[-1], leaf.shape))
-            out.leaves.append(leaf)
+            out.records.append(LeafRecord(names[-1], found.shape))
+            out.leaves.append(found)
             out.names.append(names)
             continue
         if id(value) in open_now:
@@ -147,10 +145,10 @@ def _collect(components: Any, more: Mapping[str, Any], sharing: SharingPolicy) -
             )
             raise SharingError(msg)
         open_now[id(value)] = (names, value)
-        out.records.append(GroupRecord(names[-1] if names else "", len(children)))
+        out.records.append(GroupRecord(names[-1] if names else "", len(found)))
         visited.setdefault(id(value), (len(out.leaves), value))
         pending.append((_Leaving(id(value), len(out.leaves)), ()))
-        pending.extend((item, (*names, name)) for name, item in reversed(children.items()))
+        pending.extend((item, (*names, name)) for name, item in reversed(found.items()))
     return out
 
 
@@ -172,23 +170,23 @@ def _refuse_twice(given: Mapping[str, Any], more: Mapping[str, Any]) -> None:
         raise LabelError(msg)
 
 
-def _children(value: Any, names: Names) -> dict[str, Any] | None:
-    """Return the named children of a group; None for a leaf."""
+def _read(value: Any, names: Names) -> Any:
+    """Return the children of a group as a dict, or the leaf: an array, NumPy scalar or `Weak`."""
     if type(value) is np.ndarray and names:
-        return None
+        return _checked_array(value, names)
     if isinstance(value, Mapping):
         for key in value:
             if not isinstance(key, str):
-                where = f"`{format_path(names)}`" if names else "the mapping"
+                where = quoted(names, "the mapping")
                 msg = f"component names are strings; {where} has the key {key!r}"
                 raise LabelError(msg)
         return {plain_name(key): value[key] for key in value}
     try:
-        plain_numbers = numbers(value) is not None
+        leaf = numbers(value)
     except ValueError:
         msg = f"{quoted(names)} is a list of numbers that is not rectangular, or of several dtypes"
         raise LengthError(msg) from None
-    children = None if plain_numbers else named_children(value)
+    children = None if leaf is not None else named_children(value)
     if children is not None:
         return children
     if not names:
@@ -197,11 +195,13 @@ def _children(value: Any, names: Names) -> dict[str, Any] | None:
             "dataclass or keywords, or axis= to label a flat array"
         )
         raise LabelError(msg)
-    return None
+    if isinstance(leaf, Weak):
+        return leaf
+    return _checked_array(value if leaf is None else leaf, names)
 
 
-def _leaf(value: Any, names: Names) -> Any:
-    """Check that a leaf holds numbers on the host."""
+def _checked_array(value: Any, names: Names) -> Any:
+    """Check that a leaf is an array or NumPy scalar of numbers, on the host."""
     if isinstance(value, (np.ndarray, np.generic)):
         if isinstance(value, np.ma.MaskedArray):
             msg = f"`{format_path(names)}` is a masked array; a vector has no place for its mask"
@@ -210,19 +210,15 @@ def _leaf(value: Any, names: Names) -> Any:
             msg = f"`{format_path(names)}` has dtype {value.dtype}; a vector holds numbers only"
             raise PromotionError(msg)
         return np.asarray(value) if isinstance(value, np.ndarray) else value
-    weak = numbers(value)
-    if weak is not None:
-        return weak
-    path = format_path(names)
     library = backend_name(value)
     if library is not None or on_device(value):
         msg = (
-            f"`{path}` is an array of {library or type(value).__module__}; ComponentVector holds "
-            "NumPy arrays, so convert it first"
+            f"{quoted(names)} is an array of {library or type(value).__module__}; ComponentVector "
+            "holds NumPy arrays, so convert it first"
         )
         raise DeviceError(msg)
     kind = type(value).__name__
-    msg = f"`{path}` is a {kind}; a component is a number, an array or a group of these"
+    msg = f"{quoted(names)} is a {kind}; a component is a number, an array or a group of these"
     raise PromotionError(msg)
 
 

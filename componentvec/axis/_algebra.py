@@ -7,17 +7,15 @@ becomes its canonical one in its own C order, and an alias whose storage is not 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeAlias
 
 from componentvec.axis._nodes import Group, Leaf
 from componentvec.axis._records import GroupRecord, LeafRecord, Record, Tie
 from componentvec.axis._strides import relative_view
 from componentvec.errors import LabelError, SharingError
 from componentvec.names import format_path
+from componentvec.typing import Names
 
 __all__ = ["drop", "merge", "select"]
-
-Names: TypeAlias = tuple[str, ...]
 
 
 def select(root: Group, keep: Sequence[Names]) -> tuple[list[Record], list[Leaf]]:

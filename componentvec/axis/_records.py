@@ -14,7 +14,7 @@ from componentvec.axis._nodes import Group, Leaf
 from componentvec.axis._strides import View
 from componentvec.errors import LabelError, LengthError, SharingError
 from componentvec.names import quoted
-from componentvec.typing import Shape
+from componentvec.typing import Names, Shape
 
 __all__ = [
     "GroupRecord",
@@ -59,7 +59,6 @@ class LeafRecord(NamedTuple):
 Record: TypeAlias = GroupRecord | LeafRecord
 State: TypeAlias = tuple[tuple[Any, ...], ...]
 
-Names: TypeAlias = tuple[str, ...]
 # What a user may write for the shape of a leaf; a mapping makes a group.
 ShapeTree: TypeAlias = Mapping[str, object]
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Assembly", "Cut", "Plan", "picker"]
 
-Names = tuple[str, ...]
-
 
 class Cut(NamedTuple):
     """One array of the model, cut from the vector. Sites of one slot and shape are one cut."""

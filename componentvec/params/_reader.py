@@ -19,10 +19,9 @@ from componentvec.names import quoted
 from componentvec.params._plan import Plan, picker
 from componentvec.promotion import Weak, weak_to_array
 from componentvec.tree import named_children
+from componentvec.typing import Names
 
 __all__ = ["Reader", "Site"]
-
-Names = tuple[str, ...]
 
 
 class Site(NamedTuple):
