@@ -14,12 +14,21 @@ from componentvec.errors import (
     LabelError,
     LengthError,
     MissingDependencyError,
+    NoParametersWarning,
     PromotionError,
     ShadowedNameWarning,
     SharingError,
+    UnregisteredTypeError,
 )
 from componentvec.names import Path, path
-from componentvec.params import Restructure, destructure, trainables_nt
+from componentvec.params import (
+    Restructure,
+    RestructureByDtype,
+    destructure,
+    destructure_by_dtype,
+    trainables_nt,
+)
+from componentvec.tree import register_pytree_node, register_static
 
 __version__ = "0.1.0"
 
@@ -34,15 +43,21 @@ __all__ = [
     "LengthError",
     "MissingDependencyError",
     "NamedTree",
+    "NoParametersWarning",
     "Path",
     "PromotionError",
     "Restructure",
+    "RestructureByDtype",
     "ShadowedNameWarning",
     "SharingError",
+    "UnregisteredTypeError",
     "destructure",
+    "destructure_by_dtype",
     "errors",
     "full",
     "path",
+    "register_pytree_node",
+    "register_static",
     "trainables_nt",
     "zeros",
 ]

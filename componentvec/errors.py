@@ -1,4 +1,4 @@
-"""Every exception the package raises on purpose, and its one warning.
+"""Every exception the package raises on purpose, and its two warnings.
 
 Each error is a `ComponentError` and also the builtin that fits, so code that has never heard of
 this package catches it where it would expect to. A message says what was asked, what was found,
@@ -17,9 +17,11 @@ __all__ = [
     "LabelError",
     "LengthError",
     "MissingDependencyError",
+    "NoParametersWarning",
     "PromotionError",
     "ShadowedNameWarning",
     "SharingError",
+    "UnregisteredTypeError",
 ]
 
 
@@ -82,9 +84,17 @@ class DeviceError(ComponentError, TypeError):
     """Arrays of different devices, or of a device that this call does not take."""
 
 
+class UnregisteredTypeError(ComponentError, TypeError):
+    """An object that holds arrays, of a class that nobody said how to take apart."""
+
+
 class MissingDependencyError(ComponentError, ImportError):
     """An optional library that the call needs is not installed."""
 
 
 class ShadowedNameWarning(UserWarning):
     """A component has a name that the array itself owns, so only brackets reach it."""
+
+
+class NoParametersWarning(UserWarning):
+    """A model has numbers, but no parameter: Python numbers are static unless chosen."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from componentvec.backends import dtype_of, is_numeric, native
+from componentvec.backends import dtype_of, is_numeric, kind_of, native
 from componentvec.errors import PromotionError
 from componentvec.names import format_path
 from componentvec.typing import PromotionPolicy, Shape
@@ -20,10 +20,10 @@ from componentvec.typing import PromotionPolicy, Shape
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
-__all__ = ["WEAK_RANK", "WEAK_SAMPLES", "Weak", "buffer_dtype", "weak_to_array"]
+__all__ = ["WEAK_RANK", "Weak", "buffer_dtype", "promote_weak", "weak_to_array"]
 
 WEAK_RANK = {"": -1, "b": 0, "i": 1, "f": 2, "c": 3}
-WEAK_SAMPLES = {"": (), "b": (False,), "i": (0,), "f": (1.0,), "c": (1j,)}
+_WEAK_SAMPLES = {"": (), "b": (False,), "i": (0,), "f": (1.0,), "c": (1j,)}
 _WEAK_KINDS = {"b": np.bool_, "i": np.int64, "f": np.float64, "c": np.complex128}
 
 
@@ -38,7 +38,7 @@ class Weak(NamedTuple):
 
     def fits(self, dtype: np.dtype[Any]) -> bool:
         """Tell whether a dtype is of a kind that takes these numbers, if they are not too large."""
-        return bool(np.result_type(dtype, *WEAK_SAMPLES[self.kind]) == native(dtype))
+        return WEAK_RANK[self.kind] <= WEAK_RANK[kind_of(dtype)]
 
 
 def buffer_dtype(
@@ -81,13 +81,10 @@ def buffer_dtype(
             holders.setdefault(strong, []).append(place)
     if not holders:
         return np.dtype(_WEAK_KINDS.get(weak_kind, np.float64))
-    if len(holders) > 1:
-        if policy == "reject":
-            raise _mixed(holders, names)
-        common = np.result_type(*holders)
-    else:
-        (common,) = holders
-    promoted = np.result_type(common, *WEAK_SAMPLES[weak_kind])
+    if len(holders) > 1 and policy == "reject":
+        raise _mixed(holders, names)
+    common = _promoted(holders, names)
+    promoted = promote_weak(common, weak_kind)
     if promoted != common and policy == "reject":
         place = next(
             p for p, leaf in enumerate(leaves) if isinstance(leaf, Weak) and leaf.kind == weak_kind
@@ -99,6 +96,20 @@ def buffer_dtype(
         )
         raise PromotionError(msg)
     return promoted
+
+
+def promote_weak(dtype: np.dtype[Any], kind: str) -> np.dtype[Any]:
+    """Return the dtype that numbers of a dtype and Python numbers of a kind have together.
+
+    As NumPy does it (NEP 50), and the same for the dtypes of other packages, which NumPy does not
+    treat so.
+    """
+    if WEAK_RANK[kind] <= WEAK_RANK[kind_of(dtype)]:
+        return dtype
+    try:
+        return np.result_type(dtype, *_WEAK_SAMPLES[kind])
+    except TypeError:  # the numbers of another package, beside complex ones
+        return np.dtype(np.complex128)
 
 
 def weak_to_array(
@@ -143,14 +154,29 @@ def _requested(
     return native(dtype)
 
 
+def _promoted(
+    holders: dict[np.dtype[Any], list[int]], names: Sequence[Sequence[str]]
+) -> np.dtype[Any]:
+    try:
+        return np.result_type(*holders)
+    except TypeError:
+        listed = _by_dtype(holders, names)
+        msg = f"no dtype holds all of these: {listed}; pass dtype=, or use destructure_by_dtype"
+        raise PromotionError(msg) from None
+
+
 def _mixed(
     holders: dict[np.dtype[Any], list[int]], names: Sequence[Sequence[str]]
 ) -> PromotionError:
-    listed = "; ".join(f"{dtype}: {_listed(places, names)}" for dtype, places in holders.items())
     return PromotionError(
         f"the leaves have {len(holders)} dtypes, and one buffer would change some of them: "
-        f"{listed}; pass dtype= to choose one, or promotion='allow' to promote"
+        f"{_by_dtype(holders, names)}; pass dtype= to choose one, promotion='allow' to promote, or "
+        "use destructure_by_dtype for one vector each"
     )
+
+
+def _by_dtype(holders: dict[np.dtype[Any], list[int]], names: Sequence[Sequence[str]]) -> str:
+    return "; ".join(f"{dtype}: {_listed(places, names)}" for dtype, places in holders.items())
 
 
 def _listed(places: Sequence[int], names: Sequence[Sequence[str]]) -> str:

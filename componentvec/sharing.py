@@ -7,7 +7,7 @@ seen through a permutation, reversal or contiguous reshape. Elements in common, 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from componentvec.errors import SharingError
 from componentvec.names import format_path
 from componentvec.typing import SharingPolicy
 
-__all__ = ["Link", "find_ties"]
+__all__ = ["Link", "find_ties", "tied_to"]
 
 # How much work NumPy may spend on deciding whether two strided arrays overlap.
 _MAX_WORK: Any = 1_000_000  # Any: stubs of NumPy before 2.5 know the special values only
@@ -78,19 +78,10 @@ def find_ties(
     if policy not in ("alias", "reject", "copy"):
         msg = f"sharing must be 'alias', 'reject' or 'copy', not {policy!r}"
         raise ValueError(msg)
-    links: list[Link | None] = [None] * len(leaves)
     if policy == "copy":
-        return links
-    firsts: dict[int, int] = {}
-    for place, leaf in enumerate(leaves):
-        if isinstance(leaf, np.ndarray) or is_foreign(leaf):
-            first = firsts.setdefault(id(leaf), place)
-            if first != place:
-                links[place] = Link(first, None)
-    distinct = [place for place in firsts.values() if isinstance(leaves[place], np.ndarray)]
+        return [None] * len(leaves)
     overlaps: list[tuple[int, int]] = []
-    for place, link in _memory_links(leaves, distinct, overlaps):
-        links[place] = link
+    links = _links(leaves, overlaps)
     if overlaps and refuse_overlap:
         one, two = overlaps[0]
         raise _partial(names[one], names[two])
@@ -100,10 +91,66 @@ def find_ties(
     return links
 
 
+def tied_to(
+    trainable: Sequence[object],
+    frozen: Sequence[object],
+    names: Sequence[Sequence[str]],
+) -> list[bool]:
+    """Tell which frozen arrays are the memory of trainable ones.
+
+    Such an array is trainable too: a model in which one name of a memory follows the vector and
+    another one does not would fall apart.
+
+    Parameters
+    ----------
+    trainable, frozen : sequence
+        Arrays, and whatever else.
+    names : sequence of sequence of str
+        Their paths: of the trainable ones, then of the frozen ones.
+
+    Raises
+    ------
+    SharingError
+        When a frozen and a trainable array have some elements in common, but not all.
+    """
+    # The trainable ones first: then the first of every group that has one is one.
+    leaves = [*trainable, *frozen]
+    count = len(trainable)
+    overlaps: list[tuple[int, int]] = []
+    links = _links(leaves, overlaps, range(count))
+    for one, two in overlaps:
+        if one < count <= two:
+            raise _partial(names[one], names[two])
+    _point_at_firsts(links)
+    return [link is not None and link.first < count for link in links[count:]]
+
+
+def _links(
+    leaves: Sequence[object],
+    overlaps: list[tuple[int, int]],
+    watched: Collection[int] | None = None,
+) -> list[Link | None]:
+    """Find all ties; add overlaps of other kinds to `overlaps`, if one of the two is watched."""
+    links: list[Link | None] = [None] * len(leaves)
+    firsts: dict[int, int] = {}
+    for place, leaf in enumerate(leaves):
+        if isinstance(leaf, np.ndarray) or is_foreign(leaf):
+            first = firsts.setdefault(id(leaf), place)
+            if first != place:
+                links[place] = Link(first, None)
+    distinct = [place for place in firsts.values() if isinstance(leaves[place], np.ndarray)]
+    for place, link in _memory_links(leaves, distinct, overlaps, watched):
+        links[place] = link
+    return links
+
+
 def _memory_links(
-    leaves: Sequence[Any], places: Sequence[int], overlaps: list[tuple[int, int]]
+    leaves: Sequence[Any],
+    places: Sequence[int],
+    overlaps: list[tuple[int, int]],
+    watched: Collection[int] | None,
 ) -> Iterator[tuple[int, Link]]:
-    """Yield the ties among distinct array objects; add other overlaps to `overlaps`."""
+    """Yield the ties among distinct array objects; see `_links`."""
     if all(leaves[place].base is None for place in places):
         return  # each owns its memory
     spans = sorted(
@@ -116,7 +163,7 @@ def _memory_links(
     for low, high, place in [*spans, (-1, -1, -1)]:
         if place < 0 or low >= reach:
             for bucket in _buckets(leaves, sorted(cluster)):
-                yield from _bucket_links(leaves, bucket, overlaps)
+                yield from _bucket_links(leaves, bucket, overlaps, watched)
             cluster = []
         cluster.append(place)
         reach = max(reach, high)
@@ -152,7 +199,10 @@ def _buckets(leaves: Sequence[Any], cluster: list[int]) -> Iterable[list[int]]:
 
 
 def _bucket_links(
-    leaves: Sequence[Any], bucket: list[int], overlaps: list[tuple[int, int]]
+    leaves: Sequence[Any],
+    bucket: list[int],
+    overlaps: list[tuple[int, int]],
+    watched: Collection[int] | None,
 ) -> Iterator[tuple[int, Link]]:
     """Yield the ties among arrays that may have elements in common."""
     seen: dict[_Footprint | int, int] = {}
@@ -164,7 +214,9 @@ def _bucket_links(
             overlaps += [
                 (p, place)
                 for p in seen.values()
-                if p != place and _overlap(leaves[p], leaves[place])
+                if p != place
+                and (watched is None or p in watched or place in watched)
+                and _overlap(leaves[p], leaves[place])
             ]
             continue
         try:

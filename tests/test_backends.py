@@ -159,3 +159,60 @@ def test_dtypes_are_told_in_native_byte_order(dtype):
     told = backends.dtype_of(np.zeros(2, dtype))
     assert told.isnative
     assert told == np.dtype(dtype).newbyteorder("=")
+
+
+# Dtypes of other packages ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("bfloat16", "f"),
+        ("float8_e4m3fn", "f"),
+        ("float8_e5m2", "f"),
+        ("float8_e8m0fnu", "f"),
+        ("float6_e2m3fn", "f"),
+        ("float4_e2m1fn", "f"),
+        ("int4", "i"),
+        ("uint4", "i"),
+        ("int2", "i"),
+        ("uint2", "i"),
+    ],
+)
+def test_dtypes_of_few_bits_are_numbers_of_their_kind(name, kind):
+    dtype = np.dtype(getattr(pytest.importorskip("ml_dtypes"), name))
+    assert backends.kind_of(dtype) == kind
+    assert backends.is_numeric(dtype)
+    for leaf in (np.ones(2, dtype), dtype.type(1)):
+        assert backends.is_inexact(leaf) == (kind == "f")
+        assert backends.dtype_of(leaf) == dtype
+        assert backends.backend_name(leaf) == "numpy"
+
+
+def test_tensors_of_torch_are_foreign_and_have_dtypes_of_their_own():
+    torch = pytest.importorskip("torch")
+    for dtype, inexact in [
+        (torch.float32, True),
+        (torch.bfloat16, True),
+        (torch.complex64, True),
+        (torch.int64, False),
+        (torch.bool, False),
+    ]:
+        leaf = torch.ones(2, dtype=dtype)
+        assert backends.is_foreign(leaf)
+        assert backends.is_inexact(leaf) == inexact
+        assert backends.dtype_of(leaf) is None
+
+
+def test_arrays_and_tracers_of_jax_are_foreign():
+    jax = pytest.importorskip("jax")
+    seen = []
+
+    def look(x):
+        seen.append((backends.backend_name(x), backends.is_inexact(x)))
+        return x
+
+    jax.jit(look)(look(jax.numpy.ones(2)))
+    assert seen == [("jax", True)] * 2
+    assert not backends.is_inexact(jax.numpy.arange(3))
+    assert backends.is_inexact(jax.numpy.ones(1, "bfloat16"))

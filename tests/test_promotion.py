@@ -56,8 +56,8 @@ def test_several_dtypes_are_refused_with_the_leaves_of_each():
         )
     assert str(error.value) == (
         "the leaves have 3 dtypes, and one buffer would change some of them: float64: `a`, "
-        '`g["we.ird"]`; float32: `g.b`; int8: `n`; pass dtype= to choose one, or '
-        "promotion='allow' to promote"
+        '`g["we.ird"]`; float32: `g.b`; int8: `n`; pass dtype= to choose one, '
+        "promotion='allow' to promote, or use destructure_by_dtype for one vector each"
     )
 
 
@@ -298,3 +298,175 @@ def test_a_requested_dtype_needs_no_promotion():
     made = cv.ComponentVector(a=np.ones(1, "f4"), b=np.ones(1, "i2"), c=2, dtype=complex)
     assert made.dtype == np.complex128
     assert made.tolist() == [1, 1, 2]
+
+
+# Dtypes of other packages ------------------------------------------------------------------------
+
+FEW_BITS = ["bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e3m4", "float8_e4m3b11fnuz"]
+
+
+@pytest.fixture
+def ml_dtypes():
+    return pytest.importorskip("ml_dtypes")
+
+
+@pytest.fixture(params=FEW_BITS)
+def few_bits(request, ml_dtypes):
+    """A dtype of a few bits, which NumPy does not know itself."""
+    return np.dtype(getattr(ml_dtypes, request.param))
+
+
+def test_leaves_of_few_bits_keep_their_dtype(few_bits):
+    made = cv.ComponentVector(a=np.ones(2, few_bits), b={"c": few_bits.type(2), "d": [0.5, 1]})
+    assert made.dtype == few_bits
+    assert made.astype(float).tolist() == [1.0, 1.0, 2.0, 0.5, 1.0]
+
+
+@pytest.mark.parametrize("weak", [True, 3, 0.5, [1, 2.5], [[True]]], ids=str)
+def test_python_numbers_take_few_bits_beside_them(few_bits, weak):
+    made = cv.ComponentVector(rate=weak, w=np.ones(2, few_bits))
+    assert made.dtype == few_bits
+    np.testing.assert_array_equal(np.asarray(made.rate, float), np.array(weak, float))
+
+
+def test_a_python_complex_is_a_promotion_beside_few_bits(few_bits):
+    components = {"w": np.ones(2, few_bits), "g": {"rate": 1j}}
+    with pytest.raises(cv.PromotionError, match=r"`g\.rate` is a Python complex, which"):
+        dtype_of(**components)
+    assert dtype_of("allow", **components).kind == "c"
+
+
+def test_few_bits_beside_float32_are_a_promotion(few_bits):
+    components = {"a": np.ones(2, few_bits), "b": np.ones(1, "f4")}
+    with pytest.raises(cv.PromotionError) as error:
+        dtype_of(**components)
+    assert str(error.value) == (
+        f"the leaves have 2 dtypes, and one buffer would change some of them: {few_bits}: `a`; "
+        "float32: `b`; pass dtype= to choose one, promotion='allow' to promote, or use "
+        "destructure_by_dtype for one vector each"
+    )
+    assert dtype_of("allow", **components) == np.float32
+    assert dtype_of("allow", **components, lr=0.1) == np.float32
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("bfloat16", "float16"),
+        ("bfloat16", "int64"),
+        ("bfloat16", "float8_e4m3fn"),
+        ("float8_e4m3fn", "float8_e5m2"),
+    ],
+)
+def test_what_numpy_cannot_promote_is_refused_by_its_leaves_even_when_allowed(ml_dtypes, one, two):
+    first, second = (np.dtype(getattr(ml_dtypes, name, name)) for name in (one, two))
+    components = {"a": [np.ones(2, first)], "b": np.ones(1, second), "lr": 0.5}
+    with pytest.raises(cv.PromotionError) as error:
+        dtype_of("allow", **components)
+    assert str(error.value) == (
+        f"no dtype holds all of these: {one}: `a._1`; {two}: `b`; pass dtype=, or use "
+        "destructure_by_dtype"
+    )
+    assert dtype_of("allow", np.float32, **components) == np.float32
+
+
+def test_few_bits_may_be_asked_for(few_bits):
+    made = cv.ComponentVector(a=np.ones(2, "f4"), b=np.ones(1, few_bits), c=0.5, dtype=few_bits)
+    assert made.dtype == few_bits
+    assert made.astype(float).tolist() == [1.0, 1.0, 1.0, 0.5]
+    with pytest.raises(cv.PromotionError, match=rf"`a` is complex64, which does not .*{few_bits}"):
+        cv.ComponentVector(a=np.ones(2, "c8"), dtype=few_bits)
+
+
+@pytest.mark.parametrize(
+    ("weak", "name"),
+    [
+        (1e39, "bfloat16"),
+        (-1e39, "bfloat16"),
+        (10**40, "bfloat16"),
+        (1e6, "float8_e5m2"),
+        (500.0, "float8_e4m3fn"),
+        ([1.0, 1e6], "float8_e4m3fn"),
+        (float("inf"), "float8_e4m3fn"),
+        (1e9, "float6_e2m3fn"),
+        (1e9, "float4_e2m1fn"),
+        (-1.0, "float8_e8m0fnu"),
+        (8, "int4"),
+        (100, "int4"),
+        (-9, "int4"),
+        (16, "uint4"),
+        (-1, "uint4"),
+        (4, "uint2"),
+    ],
+    ids=str,
+)
+def test_a_number_that_few_bits_cannot_hold_is_refused_by_its_path(ml_dtypes, weak, name):
+    dtype = np.dtype(getattr(ml_dtypes, name))
+    with pytest.raises(cv.PromotionError) as error:
+        cv.ComponentVector(g={"lr": weak}, w=np.ones(2, dtype))
+    assert str(error.value) == f"`g.lr` is {weak!r}, which {dtype} cannot hold"
+
+
+@pytest.mark.parametrize(
+    ("weak", "name"),
+    [
+        (float("inf"), "bfloat16"),
+        (float("nan"), "bfloat16"),
+        (float("-inf"), "float8_e5m2"),
+        (float("nan"), "float8_e4m3fn"),
+        (448.0, "float8_e4m3fn"),
+        (57344.0, "float8_e5m2"),
+        (1e-300, "bfloat16"),
+        (7, "int4"),
+        (-8, "int4"),
+        (15, "uint4"),
+    ],
+    ids=str,
+)
+def test_a_number_at_the_edge_of_few_bits_is_stored(ml_dtypes, weak, name):
+    dtype = np.dtype(getattr(ml_dtypes, name))
+    made = cv.ComponentVector(lr=weak, w=np.ones(2, dtype))
+    assert made.dtype == dtype
+    np.testing.assert_array_equal(np.float64(made.lr), np.float64(np.array(weak).astype(dtype)))
+
+
+def test_integers_of_few_bits_are_integers(ml_dtypes):
+    four = np.dtype(ml_dtypes.int4)
+    assert dtype_of(w=np.ones(2, four), n=3) == four
+    with pytest.raises(cv.PromotionError, match="`f` is a Python float, which int4 leaves"):
+        dtype_of(w=np.ones(2, four), f=0.5)
+    assert cv.destructure({"i": np.ones(2, four), "w": np.ones(1)})[0].size == 1
+
+
+def test_few_bits_are_parameters_and_come_back(few_bits):
+    model = {"a": np.ones((2, 2), few_bits), "s": few_bits.type(2), "lr": 0.5}
+    v, restructure = cv.destructure(model)
+    assert v.dtype == few_bits
+    made = restructure(v)
+    assert np.shares_memory(made["a"], v)
+    assert type(made["s"]) is few_bits.type
+    restored = restructure(np.full(5, 1.5, "f4"))
+    assert (restored["a"].dtype, float(restored["a"][0, 0])) == (few_bits, 1.5)
+    assert type(restored["s"]) is few_bits.type
+    assert restructure(np.full(5, 1.5, "f4"), dtype="follow")["a"].dtype == np.float32
+    with pytest.raises(cv.PromotionError, match="cannot take complex128"):
+        restructure(np.ones(5, complex))
+
+
+def test_few_bits_beside_wider_leaves_come_back_as_they_were(few_bits):
+    model = {"a": np.full(2, 1.5, few_bits), "b": np.ones(1, "f4")}
+    v, restructure = cv.destructure(model, promotion="allow")
+    made = restructure(v)
+    assert [part.dtype for part in made.values()] == [few_bits, np.float32]
+    assert made["a"].astype(float).tolist() == [1.5, 1.5]
+    with pytest.raises(cv.PromotionError, match="copy=False"):
+        restructure(v, copy=False)
+
+
+def test_a_python_number_chosen_as_parameter_is_weak_beside_few_bits(few_bits):
+    model = {"w": np.ones(2, few_bits), "f": 0.5, "n": 2, "flag": True}
+    v, restructure = cv.destructure(model, trainable=lambda path, leaf: True)
+    assert v.dtype == few_bits
+    made = restructure(v)
+    assert [type(made[key]) for key in ("f", "n", "flag")] == [float, int, bool]
+    assert (made["f"], made["n"], made["flag"]) == (0.5, 2, True)

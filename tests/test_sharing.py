@@ -1,4 +1,5 @@
 import itertools
+import time
 
 import numpy as np
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
 import componentvec as cv
-from componentvec.sharing import Link, find_ties
+from componentvec.sharing import Link, find_ties, tied_to
 
 
 def ties(*leaves, policy="alias"):
@@ -410,3 +411,95 @@ def test_reject_raises_where_alias_raises_or_ties(leaves):
             ties(*leaves, policy="reject")
     else:
         assert ties(*leaves, policy="reject") == [None] * len(leaves)
+
+
+# Frozen and trainable ----------------------------------------------------------------------------
+
+
+def tied(trainable, frozen):
+    names = [("t", f"p{place}") for place in range(len(trainable))]
+    names += [("f", f"p{place}") for place in range(len(frozen))]
+    return tied_to(trainable, frozen, names)
+
+
+@pytest.mark.parametrize(("one", "two"), SAME.values(), ids=SAME)
+def test_a_frozen_array_that_is_trainable_memory_is_found(one, two):
+    assert tied([one], [two]) == [True]
+    assert tied([two], [one]) == [True]
+    assert tied([np.ones(3), one], [np.ones(2), two, None, two]) == [False, True, False, True]
+
+
+@pytest.mark.parametrize("pair", APART.values(), ids=APART)
+def test_frozen_memory_of_its_own_stays_frozen(pair):
+    assert tied(pair[:1], pair[1:]) == [False]
+    assert tied(pair[1:], pair[:1]) == [False]
+
+
+@pytest.mark.parametrize(("one", "two"), PARTIAL.values(), ids=PARTIAL)
+def test_a_frozen_array_that_overlaps_a_trainable_one_is_refused_by_their_names(one, two):
+    for trainable, frozen in ((one, two), (two, one)):
+        with pytest.raises(cv.SharingError) as caught:
+            tied([np.ones(1), trainable], [frozen])
+        assert str(caught.value) == (
+            "`t.p1` and `f.p0` overlap in memory, but are not the same elements seen through a "
+            "transpose, reversal or reshape, so they cannot share a slot; copy one of them, or "
+            "pass sharing='copy' to store both apart"
+        )
+
+
+@pytest.mark.parametrize(("one", "two"), PARTIAL.values(), ids=PARTIAL)
+def test_arrays_of_one_side_may_overlap_each_other(one, two):
+    apart = np.ones(2)
+    assert tied([apart], [one, two]) == [False, False]
+    assert tied([one, two], [apart]) == [False]
+
+
+def test_another_dtype_on_the_same_memory_overlaps():
+    for view in (X.view("i8"), X.view("c16"), X.view("f4"), X.view("u1")):
+        with pytest.raises(cv.SharingError, match=r"`t\.p0` and `f\.p0` overlap"):
+            tied([X], [view])
+        with pytest.raises(cv.SharingError, match=r"`t\.p0` and `f\.p0` overlap"):
+            tied([view], [X])
+        assert tied([np.ones(1)], [X, view]) == [False, False]
+
+
+def test_frozen_arrays_tied_to_each_other_through_a_trainable_one_are_all_found():
+    assert tied([X.T], [X, X[::-1], X.reshape(-1), X.copy()]) == [True, True, True, False]
+    assert tied([M[:3], M[3:]], [M[3:][::-1], M[:3].T]) == [True, True]
+
+
+def test_objects_of_other_kinds_are_never_tied():
+    one, two = object(), np.float64(1.0)
+    assert tied([one, two, 1.5], [one, two, 1.5]) == [False, False, False]
+    assert tied([], [X]) == [False]
+    assert tied([X], []) == []
+
+
+def test_arrays_without_elements_are_tied_to_trainable_ones_as_one_object_only():
+    assert tied([EMPTY], [EMPTY, EMPTY[:], M]) == [True, False, False]
+
+
+def test_many_frozen_views_of_one_array_are_looked_at_in_reasonable_time():
+    table = np.zeros((20, 10_000))
+    columns = [table[:, k] for k in range(10_000)]
+    start = time.perf_counter()
+    assert not any(tied(columns[::2], columns[1::2]))
+    assert all(tied(columns, [column[::-1] for column in columns]))
+    assert time.perf_counter() - start < 10
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(st.tuples(strided(), st.booleans()), max_size=5))
+def test_frozen_and_trainable_views_are_what_brute_force_says(leaves):
+    trainable = [leaf for leaf, is_trainable in leaves if is_trainable]
+    frozen = [leaf for leaf, is_trainable in leaves if not is_trainable]
+    verdicts = [{verdict(one, two) for one in trainable} for two in frozen]
+    found = set().union(*verdicts)
+    try:
+        answers = tied(trainable, frozen)
+    except cv.SharingError:
+        assert found & {"error", "tied or error"}
+        return
+    assert "error" not in found
+    for answer, seen in zip(answers, verdicts, strict=True):
+        assert answer == bool(seen - {"apart"})

@@ -53,7 +53,7 @@ class _Collected(NamedTuple):
     places: list[int]
     """The record of each leaf."""
     known: dict[int, Link]
-    """Ties that the memory does not tell: of labelled vectors, and of scalars in one container."""
+    """Ties that the memory does not tell: of labelled vectors, and of numbers in one container."""
 
 
 class _Leaving(NamedTuple):
@@ -153,13 +153,13 @@ def _collect(components: Any, more: Mapping[str, Any], sharing: SharingPolicy) -
 
 
 def _tie_scalars(out: _Collected, first: int, second: int) -> None:
-    """Tie the NumPy scalars of a container to those of its first visit.
+    """Tie the numbers of a container to those of its first visit.
 
-    A scalar is never tied for being one object; but a container met twice is one place.
+    A number is never tied for being one object; but a container met twice is one place.
     """
     if first != second:
         for place in range(second, len(out.leaves)):
-            if isinstance(out.leaves[place], np.generic):
+            if isinstance(out.leaves[place], (np.generic, Weak)):
                 out.known.setdefault(place, Link(first + place - second, None))
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from componentvec.promotion import WEAK_RANK, WEAK_SAMPLES, Weak
+from componentvec.promotion import WEAK_RANK, Weak, promote_weak
 
 __all__ = ["numbers"]
 
@@ -52,7 +52,7 @@ def numbers(value: object) -> Weak | np.ndarray[Any, Any] | None:
         raise ValueError(msg)
     if strong:
         (dtype,) = strong
-        return np.asarray(value, dtype=np.result_type(dtype, *WEAK_SAMPLES[kind]))
+        return np.asarray(value, dtype=promote_weak(dtype, kind))
     return Weak(value, np.shape(value), kind) if kind else None
 
 

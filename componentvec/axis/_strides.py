@@ -84,20 +84,43 @@ class Rearrangement(NamedTuple):
     reversed: tuple[int, ...]
     """then run these dimensions backwards."""
 
-    def apply(self, slot: Any) -> Any:
-        """Show a one-dimensional array of the slot's elements through the view."""
-        return self._turn(slot.reshape(self.extents).transpose(self.order))
+    def apply(self, slot: Any, lead: Shape = ()) -> Any:
+        """Show an array of the slot's elements, in its last dimension, through the view.
+
+        Parameters
+        ----------
+        slot : array of shape (*lead, size)
+            The elements of the slot; any library's array.
+        lead : tuple of int, optional
+            Extents of leading dimensions, which stay where they are.
+        """
+        if not lead:
+            return self._turn(_permuted(slot.reshape(self.extents), self.order))
+        more = len(lead)
+        below = Rearrangement(
+            lead + self.extents,
+            (*range(more), *(place + more for place in self.order)),
+            tuple(place + more for place in self.reversed),
+        )
+        return below.apply(slot)
 
     def undo(self, site: Any) -> Any:
         """Bring an array of the site's shape back to the order of the slot."""
         inverse = tuple(sorted(range(len(self.order)), key=self.order.__getitem__))
-        return self._turn(site).transpose(inverse).reshape(-1)
+        return _permuted(self._turn(site), inverse).reshape(-1)
 
     def _turn(self, array: Any) -> Any:
         if not self.reversed:
             return array
+        if hasattr(array, "flip"):  # torch, which has no negative steps
+            return array.flip(self.reversed)
         dimensions = range(len(self.order))
         return array[tuple(slice(None, None, -1 if d in self.reversed else 1) for d in dimensions)]
+
+
+def _permuted(array: Any, order: tuple[int, ...]) -> Any:
+    # torch means something else by transpose.
+    return array.permute(order) if hasattr(array, "permute") else array.transpose(order)
 
 
 def rearrangement(shape: Shape, view: View) -> Rearrangement:

@@ -1,7 +1,7 @@
 """Array libraries: which one an array belongs to, and which leaves count as numbers."""
 
 from componentvec.backends._detect import backend_name, is_array, is_foreign, on_device
-from componentvec.backends._dtypes import dtype_of, is_inexact, is_numeric, native
+from componentvec.backends._dtypes import dtype_of, is_inexact, is_numeric, kind_of, native
 
 __all__ = [
     "backend_name",
@@ -10,6 +10,7 @@ __all__ = [
     "is_foreign",
     "is_inexact",
     "is_numeric",
+    "kind_of",
     "native",
     "on_device",
 ]

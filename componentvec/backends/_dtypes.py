@@ -6,21 +6,28 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["dtype_of", "is_inexact", "is_numeric", "native"]
+__all__ = ["dtype_of", "is_inexact", "is_numeric", "kind_of", "native"]
 
 
 def is_numeric(dtype: np.dtype[Any]) -> bool:
     """Tell whether a buffer of this dtype holds numbers (bool included)."""
-    return dtype.kind in "biufc" or _is_ml_dtype(dtype)
+    return kind_of(dtype) != ""
 
 
 def is_inexact(leaf: object) -> bool:
     """Tell whether an array or NumPy scalar has a real or complex floating dtype."""
     dtype = getattr(leaf, "dtype", None)
     if isinstance(dtype, np.dtype):
-        return dtype.kind in "fc" or (_is_ml_dtype(dtype) and not _is_small_integer(dtype))
+        return kind_of(dtype) in ("f", "c")
     # torch has dtypes of its own.
     return bool(getattr(dtype, "is_floating_point", False) or getattr(dtype, "is_complex", False))
+
+
+def kind_of(dtype: np.dtype[Any]) -> str:
+    """Return the kind of number a dtype holds: b, i (unsigned too), f or c; "" for no number."""
+    if _is_ml_dtype(dtype):
+        return "i" if dtype.name.startswith(("int", "uint")) else "f"
+    return {"b": "b", "i": "i", "u": "i", "f": "f", "c": "c"}.get(dtype.kind, "")
 
 
 def dtype_of(leaf: Any) -> np.dtype[Any] | None:
@@ -39,7 +46,3 @@ def native(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def _is_ml_dtype(dtype: np.dtype[Any]) -> bool:
     # bfloat16, float8 and their kin, registered with NumPy by the package that JAX uses.
     return dtype.type.__module__ == "ml_dtypes"
-
-
-def _is_small_integer(dtype: np.dtype[Any]) -> bool:
-    return dtype.name.startswith(("int", "uint"))

@@ -30,9 +30,11 @@ class Cut(NamedTuple):
     shape: Shape
     view: View | None
     dtype: np.dtype[Any] | None
-    """The dtype it has in the model; None for libraries with dtypes of their own."""
-    scalar: bool
-    """Whether the model holds a NumPy scalar here."""
+    """The dtype it has in the model; None for Python numbers, which have none, and for libraries
+    with dtypes of their own."""
+    scalar: type | None = None
+    """What the model holds here that is no array: `numpy.generic`, or the type of a Python
+    number."""
 
 
 class Assembly(NamedTuple):
@@ -54,16 +56,19 @@ class Plan:
     root: int
     """Where the model itself stands."""
     dtype: np.dtype[Any] | None = field(init=False, repr=False)
-    """The dtype that all parameters have; None when they differ."""
-    cut: Callable[[Any], list[Any]] = field(init=False, repr=False)
-    """``flat -> values``: one array per cut, views where the library has views."""
-    build: Callable[[list[Any]], Any] = field(init=False, repr=False)
-    """``values -> model``; the list is used up."""
+    """The dtype of a vector from which nothing needs a cast; None when there is none."""
+    shape: Callable[..., None] = field(init=False, repr=False)
+    """``(pieces, lead=()) -> None``: give the flat piece of every cut its shape, in place."""
+    build: Callable[..., Any] = field(init=False, repr=False)
+    """``(values, statics) -> model``; the list of values is used up."""
+    spans: list[slice] = field(init=False, repr=False)
+    """Where every cut lies in the vector."""
 
     def __post_init__(self) -> None:
         dtypes = {cut.dtype for cut in self.cuts}
         object.__setattr__(self, "dtype", dtypes.pop() if len(dtypes) == 1 else None)
-        object.__setattr__(self, "cut", _cutter(self.cuts))
+        object.__setattr__(self, "spans", [slice(cut.start, cut.stop) for cut in self.cuts])
+        object.__setattr__(self, "shape", _shaper(self.cuts))
         object.__setattr__(self, "build", _builder(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -90,33 +95,31 @@ class Plan:
         return dict(zip(assembly.parts, assembly.places, strict=True))
 
 
-def _cutter(cuts: Sequence[Cut]) -> Callable[[Any], list[Any]]:
-    """Prepare the cutting: every decision is made here, so that a call only slices and reshapes."""
-    spans = [slice(cut.start, cut.stop) for cut in cuts]
+def _shaper(cuts: Sequence[Cut]) -> Callable[..., None]:
+    """Prepare the shaping: every decision is made here, so that a call only reshapes."""
     # One-dimensional arrays are ready as sliced.
     shapes = [(p, c.shape) for p, c in enumerate(cuts) if c.view is None and len(c.shape) != 1]
     views = [(p, rearrangement(c.shape, c.view)) for p, c in enumerate(cuts) if c.view is not None]
-    scalars = [place for place, cut in enumerate(cuts) if cut.scalar]
+    scalars = [place for place, cut in enumerate(cuts) if cut.scalar is not None]
 
-    def cut(flat: Any) -> list[Any]:
-        values = [flat[span] for span in spans]
-        for place, shape in shapes:
-            values[place] = values[place].reshape(shape)
+    def shape(pieces: list[Any], lead: Shape = ()) -> None:
+        for place, extents in shapes:
+            pieces[place] = pieces[place].reshape(lead + extents)
         for place, view in views:
-            values[place] = view.apply(values[place])
-        for place in scalars:
-            values[place] = values[place][()]
-        return values
+            pieces[place] = view.apply(pieces[place], lead)
+        if not lead:
+            for place in scalars:
+                pieces[place] = pieces[place][()]
 
-    return cut
+    return shape
 
 
-def _builder(plan: Plan) -> Callable[[list[Any]], Any]:
+def _builder(plan: Plan) -> Callable[..., Any]:
     """Prepare the building: one function per container, from the list of values to the whole."""
-    statics, root = plan.statics, plan.root
+    root = plan.root
     program = [_maker(assembly) for assembly in plan.assemblies]
 
-    def build(values: list[Any]) -> Any:
+    def build(values: list[Any], statics: Sequence[Any]) -> Any:
         values += statics
         append = values.append
         for make in program:

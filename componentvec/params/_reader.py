@@ -24,6 +24,9 @@ from componentvec.typing import Names
 __all__ = ["Reader", "Site"]
 
 
+_ARRAY_LIKE = (None, np.generic)
+
+
 class Site(NamedTuple):
     """A parameter's place in the vector."""
 
@@ -32,15 +35,27 @@ class Site(NamedTuple):
     rearranged: Rearrangement | None
     """How to get from the slot to the site; None for a reshape."""
     dtype: np.dtype[Any] | None
-    """The dtype that the model has here."""
+    """The dtype that the model has here; for Python numbers that of the vector."""
+
+    @property
+    def slot(self) -> int:
+        """Ordinal of the slot; a whole model stores everything inside."""
+        assert self.leaf.slot is not None
+        return self.leaf.slot
+
+    def looks_like(self, other: Site) -> bool:
+        """Tell whether another site of this slot shows it in the same shape and order."""
+        return (self.leaf.shape, self.leaf.view) == (other.leaf.shape, other.leaf.view)
 
     def show(self, slot: Any) -> Any:
         """Show the slot's elements in the site's shape."""
-        return (
-            slot.reshape(self.leaf.shape)
-            if self.rearranged is None
-            else self.rearranged.apply(slot)
-        )
+        if self.rearranged is None:
+            return slot.reshape(self.leaf.shape)
+        return self.rearranged.apply(slot)
+
+    def hide(self, array: Any) -> Any:
+        """Bring an array of the site's shape into the order of the slot."""
+        return array.reshape(-1) if self.rearranged is None else self.rearranged.undo(array)
 
 
 class _Group(NamedTuple):
@@ -61,7 +76,7 @@ class Reader:
 
     __slots__ = ("_groups", "_pick", "sites")
 
-    def __init__(self, axis: Axis, plan: Plan) -> None:
+    def __init__(self, axis: Axis, plan: Plan, dtype: np.dtype[Any]) -> None:
         groups: list[_Group] = []
         root = Group(slice(0, axis.size), axis, 0)
         found: list[tuple[Names, Leaf | Group, int]] = [((), root, plan.root)]
@@ -79,12 +94,15 @@ class Reader:
         places = {names: place for place, (names, _, _) in enumerate(found)}
         leaves = list(axis.leaves())
         self._pick = picker([places[names] for names, _ in leaves])
-        dtypes = {(cut.slot, cut.shape, cut.view): cut.dtype for cut in plan.cuts}
+        dtypes: dict[Any, np.dtype[Any] | None] = {
+            (cut.slot, cut.shape, cut.view): cut.dtype if cut.scalar in _ARRAY_LIKE else dtype
+            for cut in plan.cuts
+        }
         self.sites = []
         for names, leaf in leaves:
             rearranged = rearrangement(leaf.shape, leaf.view) if leaf.view else None
-            dtype = dtypes[leaf.slot or 0, leaf.shape, leaf.view]
-            self.sites.append(Site(names, leaf, rearranged, dtype))
+            made = dtypes[leaf.slot or 0, leaf.shape, leaf.view]
+            self.sites.append(Site(names, leaf, rearranged, made))
 
     def read(self, tree: Any, *, partial: bool) -> Iterator[tuple[Site, Any]]:
         """Pair the sites, in order, with the arrays that `tree` has for them.
@@ -137,7 +155,10 @@ class Reader:
                 self._refuse_extra(group, name, part, partial=partial)
         missing = next((name for name in group.parts if name not in parts), None)
         if missing is not None and not partial:
-            msg = f"{quoted((*group.names, missing))} is missing"
+            msg = (
+                f"{quoted((*group.names, missing))} is missing; to take what is missing from a "
+                "model, call restructure(tree, base=model)"
+            )
             raise LabelError(msg)
         return [parts.get(name) for name in group.parts]
 
@@ -176,7 +197,8 @@ def _as_array(site: Site, value: Any) -> Any:
         raise PromotionError(msg)
     expected = f"{where} is an array of shape {site.leaf.shape}"
     if value is None or isinstance(value, Mapping):
-        msg = f"{expected}, but was given {'None' if value is None else 'a mapping'}"
+        got = "a mapping" if value is not None else "None (with base=, that keeps the base's own)"
+        msg = f"{expected}, but was given {got}"
         raise LengthError(msg)
     try:
         weak = numbers(value)

@@ -6,24 +6,29 @@ on trees whose tied sites agree, `pullback` its transpose, which sums over them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from componentvec.arrays import ComponentVector, Labelled, NamedTree, strip, view_slot, zeros
+from componentvec.arrays import ComponentVector, Labelled, NamedTree, strip, zeros
 from componentvec.axis import Axis
-from componentvec.backends import is_array, is_foreign, is_numeric, native
-from componentvec.errors import (
-    AxisMismatchError,
-    LengthError,
-    PromotionError,
-    SharingError,
-)
+from componentvec.backends import is_array, is_numeric, native
+from componentvec.errors import AxisMismatchError, LabelError, LengthError
 from componentvec.names import format_path
+from componentvec.params._arguments import (
+    DtypeRule,
+    StaticsRule,
+    as_flat,
+    check_length,
+    check_rules,
+    copied,
+    statics_of,
+)
+from componentvec.params._casting import Rules, finish
 from componentvec.params._plan import Plan
 from componentvec.params._reader import Reader, Site
+from componentvec.params._trees import add_cotangent, agreeing, check_fits, values_of
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -64,127 +69,150 @@ class Restructure(Generic[M]):
     def __repr__(self) -> str:
         return f"<Restructure of {self.axis.size} {self.dtype} elements: {self.axis!r}>"
 
-    def __call__(self, vector: Any, /, *, dtype: Literal["restore", "follow"] = "restore") -> M:
+    def __call__(
+        self,
+        vector: Any,
+        /,
+        *,
+        dtype: DtypeRule = "restore",
+        copy: bool | None = None,
+        statics: StaticsRule = "share",
+        base: M | NamedTree | None = None,
+    ) -> M:
         """Make a model from a vector.
 
         Parameters
         ----------
         vector : ComponentVector, one-dimensional array of any library, or NamedTree
             The parameters. A labelled vector must have this structure's axis, another array exactly
-            its length; in a tree, tied sites must agree.
+            its length; in a tree, tied sites must agree. With `base`, any nested containers with
+            the model's names, from which parts may be missing or None.
         dtype : {"restore", "follow"}, optional
             Whether each NumPy array gets the dtype it has in the model (copying only where that is
             another one), or follows the vector. Arrays of other libraries follow the vector.
+        copy : bool, optional
+            None copies where a cast forces it, False raises there, True gives the model memory of
+            its own. NumPy scalars and Python numbers are always copies.
+        statics : {"share", "copy"}, optional
+            Whether arrays that are not parameters are the original's own, or copies.
+        base : model or NamedTree, optional
+            A model of this structure, whose own arrays are taken for the parameters that `vector`
+            does not have. What it does have changes all sites tied to it.
 
         Returns
         -------
         model
             Of the same types as the model this was made from. Its arrays are views of `vector`, but
-            for those that have to be cast and for NumPy scalars; tied ones of the same shape are
-            one object, and statics are the original's own.
+            for those that have to be cast; tied ones of the same shape are one object. Statics that
+            are not arrays are the original's own.
 
         Raises
         ------
-        AxisMismatchError, LengthError
+        AxisMismatchError, LengthError, LabelError
             For a vector of another structure or shape.
         PromotionError
             For a complex vector where a parameter is real: dropping imaginary parts is never right.
+            The same for fractions where it is an integer, and for casts under ``copy=False``.
         SharingError
             For a tree whose tied sites differ.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import componentvec as cv
+        >>> model = {"body": np.zeros(2), "head": np.zeros(1, dtype="float32")}
+        >>> v, restructure = cv.destructure(model, promotion="allow")
+        >>> restructure(v + 0.1)
+        {'body': array([0.1, 0.1]), 'head': array([0.1], dtype=float32)}
+        >>> restructure({"head": [5.0]}, base=model)
+        {'body': array([0., 0.]), 'head': array([5.], dtype=float32)}
         """
-        if dtype not in ("restore", "follow"):
-            msg = f"dtype must be 'restore' or 'follow', not {dtype!r}"
-            raise ValueError(msg)
         restores = dtype == "restore"
-        if type(vector) is np.ndarray and vector.dtype.kind in "fc":
-            flat = vector
-        elif isinstance(vector, Labelled):
-            axis = vector.axis
-            if axis is not self.axis and axis != self.axis and axis is not None:
-                difference = self.axis.difference(axis, "in the model", "in the vector")
-                msg = f"the vector does not have the model's axis: {difference}"
-                raise AxisMismatchError(msg)
-            flat = strip(vector)
-        elif isinstance(vector, NamedTree):
-            return self._from_tree(vector, restores=restores)
+        if not restores or statics != "share":
+            check_rules(dtype, statics)
+        if base is not None or isinstance(vector, NamedTree):
+            values = self._from_tree(vector, base, Rules(restores, copy, self.path_of, self.dtype))
         else:
-            flat = self._as_flat(vector, restores=restores)
-        if flat.shape != (self.axis.size,):
-            raise _wrong_length(self.axis, flat.shape)
-        values = self.plan.cut(flat)
-        if restores and flat.dtype is not self.plan.dtype and isinstance(flat, np.ndarray):
-            self._restore(values, flat)
-        model: M = self.plan.build(values)
+            is_plain = type(vector) is np.ndarray and vector.dtype.kind in "fc"
+            flat = vector if is_plain else as_flat(vector, self.axis, restores=restores)
+            check_length(self.axis, flat.shape)
+            if copy:
+                flat = copied(flat)
+            values = [flat[span] for span in self.plan.spans]
+            if restores and flat.dtype is not self.plan.dtype and isinstance(flat, np.ndarray):
+                finish(self.plan, values, Rules(True, copy, self.path_of, self.dtype))
+            else:
+                self.plan.shape(values)
+        model: M = self.plan.build(values, statics_of(self.plan, statics))
         return model
 
-    def _as_flat(self, vector: Any, *, restores: bool) -> Any:
-        """Take an array of another class or library, or a list of numbers, for a flat array."""
-        if isinstance(vector, np.ma.MaskedArray):
-            msg = "the vector is masked, and a model has no place for its mask"
-            raise PromotionError(msg)
-        if is_array(vector):
-            # Objects may be numbers of a user's own, such as dual numbers, and then follow.
-            allowed = is_foreign(vector) or is_numeric(vector.dtype)
-            if not allowed and (restores or vector.dtype != object):
-                msg = f"expected numbers, but the vector has dtype {vector.dtype}"
-                raise PromotionError(msg)
-            return vector
-        if not isinstance(vector, np.ndarray) and isinstance(getattr(vector, "shape", None), tuple):
-            return vector  # an array of a library we do not know, such as one that traces
-        try:
-            flat = np.asarray(vector) if isinstance(vector, (list, tuple)) else None
-        except ValueError:
-            flat = None
-        if flat is None or not is_numeric(flat.dtype):
-            msg = (
-                f"expected a vector of {self.axis.size} numbers, not a {type(vector).__name__}; to "
-                "get the vector of a model, use flatten"
-            )
-            raise LengthError(msg)
-        return flat
+    def batch(
+        self,
+        vectors: Any,
+        /,
+        *,
+        dtype: DtypeRule = "restore",
+        copy: bool | None = None,
+        statics: StaticsRule = "share",
+    ) -> M:
+        """Make one model of many vectors: every parameter gets their leading dimensions.
 
-    def _from_tree(self, tree: NamedTree, *, restores: bool) -> M:
-        firsts: dict[tuple[Any, ...], Any] = {}
-        slots: dict[int | None, Any] = {}
-        for site, array in self._agreeing(tree):
-            leaf = site.leaf
-            if leaf.canonical:
-                firsts[leaf.slot, leaf.shape, leaf.view] = array
-            elif (leaf.slot, leaf.shape, leaf.view) not in firsts:
-                # Another shape of a slot: what the tree holds may be memory of its own, so both
-                # are shown from one array.
-                first = next(key for key in firsts if key[0] == leaf.slot)
-                if leaf.slot not in slots:
-                    slots[leaf.slot] = np.ascontiguousarray(firsts[first]).reshape(-1)
-                    firsts[first] = slots[leaf.slot].reshape(first[1])
-                firsts[leaf.slot, leaf.shape, leaf.view] = site.show(slots[leaf.slot])
-        values = [firsts[cut.slot, cut.shape, cut.view] for cut in self.plan.cuts]
-        values = [v[()] if c.scalar else v for v, c in zip(values, self.plan.cuts, strict=True)]
-        if restores:
-            self._restore(values)
-        model: M = self.plan.build(values)
+        Parameters
+        ----------
+        vectors : array of shape (*batch, n)
+            One vector per row.
+        dtype, copy, statics
+            As for calling.
+
+        Returns
+        -------
+        model
+            Its arrays have shape ``(*batch, *shape)`` and are views of `vectors`; NumPy scalars and
+            Python numbers are arrays of shape `batch`.
+
+        Raises
+        ------
+        LengthError
+            When the last dimension does not have this structure's length.
+        PromotionError
+            As for calling.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import componentvec as cv
+        >>> _, restructure = cv.destructure({"w": np.zeros((2, 2)), "b": np.zeros(2)})
+        >>> restructure.batch(np.arange(12.0).reshape(2, 6))["b"]
+        array([[ 4.,  5.],
+               [10., 11.]])
+        """
+        check_rules(dtype, statics)
+        restores = dtype == "restore"
+        rows = as_flat(vectors, self.axis, restores=restores)
+        check_length(self.axis, rows.shape, batch=True)
+        if copy:
+            rows = copied(rows)
+        values = [rows[..., span] for span in self.plan.spans]
+        restores = restores and isinstance(rows, np.ndarray)
+        rules = Rules(restores, copy, self.path_of, self.dtype)
+        finish(self.plan, values, rules, lead=tuple(rows.shape[:-1]))
+        model: M = self.plan.build(values, statics_of(self.plan, statics))
         return model
 
-    def _restore(self, values: list[Any], flat: Any = None) -> None:
-        """Cast the values that are not in the dtype their parameter has, each slot once."""
-        slots: dict[int, Any] = {}
-        for place, cut in enumerate(self.plan.cuts):
-            wanted, value = cut.dtype, values[place]
-            if wanted is None or value.dtype == wanted:
-                continue
-            if value.dtype.kind == "c" and wanted.kind != "c":
-                msg = (
-                    f"`{self._path_of(place)}` is {wanted} and cannot take {value.dtype} values; "
-                    "pass dtype='follow' to give the model complex parameters"
-                )
-                raise PromotionError(msg)
-            if cut.slot not in slots:
-                slot = value.reshape(-1) if flat is None else flat[cut.start : cut.stop]
-                slots[cut.slot] = slot.astype(wanted)
-            shown = view_slot(slots[cut.slot], cut.shape, cut.view)
-            values[place] = shown[()] if cut.scalar else shown
+    def _from_tree(self, tree: Any, base: Any, rules: Rules) -> list[Any]:
+        partial = base is not None
+        if partial and is_array(tree) and not isinstance(tree, Labelled):
+            msg = "base= completes trees and labelled vectors; a plain array has no names to go by"
+            raise LabelError(msg)
+        found = list(agreeing(self.reader, tree, partial=partial))
+        kept: list[tuple[Site, Any]] = []
+        if partial:
+            kept += agreeing(self.reader, base, skip={site.slot for site, _ in found})
+        as_is = {site.slot for site, _ in kept}
+        return values_of(self.plan.cuts, found + kept, rules, as_is)
 
-    def _path_of(self, place: int) -> str:
+    def path_of(self, place: int) -> str:
+        """Return the path of a cut of the plan: that of its slot."""
         slot = self.plan.cuts[place].slot
         return next(format_path(names) for names, leaf in self.axis.leaves() if leaf.slot == slot)
 
@@ -230,18 +258,10 @@ class Restructure(Generic[M]):
             difference = self.axis.difference(target.axis, "in the model", "in out")
             msg = f"out does not have the model's axis: {difference}"
             raise AxisMismatchError(msg)
-        if flat.shape != (self.axis.size,):
-            raise _wrong_length(self.axis, flat.shape)
+        check_length(self.axis, flat.shape)
         pieces: list[Any] = []
-        for site, array in self._agreeing(tree):
-            # What the model holds goes in as it did when the vector was made.
-            casting: Literal["same_kind", "safe"]
-            as_made = array.dtype == site.dtype and flat.dtype == self.dtype
-            casting = "same_kind" if as_made else "safe"
-            if array.dtype != flat.dtype and not np.can_cast(array.dtype, flat.dtype, casting):
-                path = format_path(site.names)
-                msg = f"`{path}` is {array.dtype}, which {flat.dtype} does not hold exactly"
-                raise PromotionError(msg)
+        for site, array in agreeing(self.reader, tree):
+            check_fits(site, array, flat, self.dtype)
             if site.leaf.canonical:
                 pieces.append(array.reshape(-1))
         if any(out is not None and np.may_share_memory(flat, piece) for piece in pieces):
@@ -289,52 +309,14 @@ class Restructure(Generic[M]):
         """
         gradient = zeros(self.axis, self.dtype if dtype is None else native(np.dtype(dtype)))
         flat = strip(gradient)
-        for site, piece in self._reader.read(cotangents, partial=True):
-            if piece.dtype != flat.dtype and not np.can_cast(piece.dtype, flat.dtype, "same_kind"):
-                msg = (
-                    f"the gradient of `{format_path(site.names)}` is {piece.dtype}, that of the "
-                    f"vector {flat.dtype}; pass dtype= to get a wider one"
-                )
-                raise PromotionError(msg)
-            target = site.show(flat[site.leaf.span])
-            target += piece
+        for site, piece in self.reader.read(cotangents, partial=True):
+            add_cotangent(site, piece, flat[site.leaf.span])
         return gradient
 
     @property
-    def _reader(self) -> Reader:
-        # Made on first use: whoever only rebuilds models never needs it.
+    def reader(self) -> Reader:
+        """Finds the parameters in trees; made on first use, as rebuilding never needs it."""
         if self._made_reader is None:
-            object.__setattr__(self, "_made_reader", Reader(self.axis, self.plan))
+            object.__setattr__(self, "_made_reader", Reader(self.axis, self.plan, self.dtype))
         assert self._made_reader is not None
         return self._made_reader
-
-    def _agreeing(self, tree: Any) -> Iterator[tuple[Site, Any]]:
-        """Yield every site with its array, checking that those of one slot hold the same values."""
-        firsts: dict[int | None, tuple[Site, Any]] = {}
-        for site, array in self._reader.read(tree, partial=False):
-            first, shown = firsts.setdefault(site.leaf.slot, (site, array))
-            same_site = (first.leaf.shape, first.leaf.view) == (site.leaf.shape, site.leaf.view)
-            agrees = array is shown and same_site
-            if not agrees and not _same_values(site.show(shown.reshape(-1)), array):
-                msg = (
-                    f"`{format_path(first.names)}` and `{format_path(site.names)}` are tied, but "
-                    "hold different values"
-                )
-                raise SharingError(msg)
-            yield site, array
-
-
-def _same_values(one: Any, two: Any) -> bool:
-    memory, other = one.__array_interface__, two.__array_interface__
-    if memory["data"] == other["data"] and one.strides == two.strides and one.dtype == two.dtype:
-        return True  # tied by memory: nothing to compare
-    return np.array_equal(one, two, equal_nan=True)
-
-
-def _wrong_length(axis: Axis, shape: tuple[int, ...]) -> LengthError:
-    paths = list(axis.paths())
-    ends = f", `{paths[0]}` to `{paths[-1]}`" if len(paths) > 1 else ""
-    return LengthError(
-        f"the model has {axis.size} elements{ends}, so it takes arrays of shape ({axis.size},), "
-        f"not {tuple(shape)}"
-    )

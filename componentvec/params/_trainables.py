@@ -17,25 +17,31 @@ from componentvec.arrays import (
     strip,
 )
 from componentvec.axis import Leaf
-from componentvec.backends import dtype_of, is_array, is_inexact
+from componentvec.backends import dtype_of
+from componentvec.errors import PromotionError
+from componentvec.names import Path, format_path
+from componentvec.params._by_dtype import RestructureByDtype, split_by_dtype
+from componentvec.params._parameters import Predicate, choose
 from componentvec.params._plan import Assembly, Cut, Plan
 from componentvec.params._restructure import Restructure
+from componentvec.promotion import Weak, buffer_dtype
 from componentvec.tree import Container, Item, walk
 from componentvec.typing import PromotionPolicy, SharingPolicy
 
-__all__ = ["destructure", "trainables_nt"]
+__all__ = ["destructure", "destructure_by_dtype", "trainables_nt"]
 
 M = TypeVar("M")
 
 
 def trainables_nt(
-    model: M, *, sharing: SharingPolicy = "alias"
+    model: M, *, sharing: SharingPolicy = "alias", trainable: Predicate | None = None
 ) -> tuple[NamedTree, Restructure[M]]:
     """Collect the parameters of a model under their names.
 
-    Parameters are the arrays and NumPy scalars of real or complex floating dtype. Walked are dicts,
-    lists, tuples, named tuples and dataclasses; everything else is static, and carried by
-    reference.
+    Parameters are the arrays and NumPy scalars of real or complex floating dtype. Walked are
+    mappings, lists, tuples, named tuples, dataclasses, attrs classes and registered classes
+    (`register_pytree_node`, or JAX's own); everything else is static, and carried by reference.
+    A field with the metadata ``{"trainable": False}`` is static with all that it holds.
 
     Parameters
     ----------
@@ -44,6 +50,10 @@ def trainables_nt(
     sharing : {"alias", "reject", "copy"}, optional
         What happens to parameters that share memory: one slot for all (default), an error, or a
         slot each. For "copy", pass it to `ComponentVector` too, which keeps ties by default.
+    trainable : callable, optional
+        ``(path, leaf) -> bool``, asked for every array of numbers, NumPy scalar and Python number
+        that no class left out: whether it is a parameter. Paths are written as in labels
+        (``"layers._1.weight"``). Python numbers come back as such.
 
     Returns
     -------
@@ -56,9 +66,17 @@ def trainables_nt(
     Raises
     ------
     SharingError
-        When parameters share memory in a way that the policy refuses, or a container holds itself.
+        When parameters share memory in a way that the policy refuses, when a static array overlaps
+        one in part, or when a container holds itself.
+    UnregisteredTypeError
+        When an object holds arrays, but its class is none of the above.
     LabelError
         When a name is taken twice, or is one that named tuples need themselves.
+
+    Warns
+    -----
+    NoParametersWarning
+        When there are no parameters, but Python numbers, which may have been meant.
 
     Examples
     --------
@@ -73,13 +91,8 @@ def trainables_nt(
     >>> restructure(10 * v)
     {'x': array([10., 20.]), 'y': (<built-in function sin>, array([30., 40.]))}
     """
-    parameters, plan, layout = _take_apart(model, sharing)
-    dtypes = {cut.dtype for cut in plan.cuts if cut.dtype is not None}
-    try:
-        dtype = np.result_type(*dtypes) if dtypes else np.dtype(np.float64)
-    except np.exceptions.DTypePromotionError:
-        dtype = np.dtype(np.float64)  # two formats of few bits, which all go into this one
-    return parameters, Restructure(layout.axis, plan, dtype)
+    parameters, plan, layout = _take_apart(model, sharing, trainable)
+    return parameters, Restructure(layout.axis, plan, _common_dtype(layout))
 
 
 def destructure(
@@ -88,6 +101,7 @@ def destructure(
     sharing: SharingPolicy = "alias",
     promotion: PromotionPolicy = "reject",
     dtype: Any = None,
+    trainable: Predicate | None = None,
 ) -> tuple[ComponentVector, Restructure[M]]:
     """Turn a model into one labelled vector and the way back.
 
@@ -101,6 +115,8 @@ def destructure(
         Whether parameters of different dtypes may be promoted to a common one.
     dtype : dtype-like, optional
         The vector's dtype, castable from every parameter by the ``same_kind`` rule.
+    trainable : callable, optional
+        As for `trainables_nt`.
 
     Returns
     -------
@@ -113,7 +129,7 @@ def destructure(
     ------
     PromotionError
         When the parameters have several dtypes and nothing allows it.
-    SharingError, LabelError
+    SharingError, UnregisteredTypeError, LabelError
         As for `trainables_nt`.
 
     Examples
@@ -129,32 +145,98 @@ def destructure(
     array([[1., 1., 1.],
            [5., 1., 1.]])
     """
-    _, plan, layout = _take_apart(model, sharing)
+    _, plan, layout = _take_apart(model, sharing, trainable)
     vector: ComponentVector = fill(ComponentVector, layout, promotion, dtype)
+    _check_integers(vector, layout)
     return vector, Restructure(layout.axis, plan, vector.dtype)
 
 
-def _take_apart(model: object, sharing: SharingPolicy) -> tuple[NamedTree, Plan, Layout]:
+def destructure_by_dtype(
+    model: M, *, sharing: SharingPolicy = "alias", trainable: Predicate | None = None
+) -> tuple[dict[np.dtype[Any], ComponentVector], RestructureByDtype[M]]:
+    """Turn a model of several dtypes into one labelled vector per dtype, without a cast.
+
+    Parameters
+    ----------
+    model : nested containers
+        As for `trainables_nt`.
+    sharing : {"alias", "reject", "copy"}, optional
+        As for `trainables_nt`.
+    trainable : callable, optional
+        As for `trainables_nt`. Python numbers are float64, complex128, int64 or bool.
+
+    Returns
+    -------
+    vectors : dict of dtype to ComponentVector
+        In the order in which the dtypes occur. Each has the components of its dtype only.
+    restructure : RestructureByDtype
+        ``restructure(vectors)`` gives a model whose arrays are all views of the vectors.
+
+    Raises
+    ------
+    SharingError, UnregisteredTypeError, LabelError
+        As for `trainables_nt`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import componentvec as cv
+    >>> model = {"body": np.ones(3, dtype="float32"), "scale": np.ones(1)}
+    >>> vectors, restructure = cv.destructure_by_dtype(model)
+    >>> {dtype.name: v.size for dtype, v in vectors.items()}
+    {'float32': 3, 'float64': 1}
+    >>> vectors[np.dtype("float32")].body[:] = 7
+    >>> restructure(vectors)
+    {'body': array([7., 7., 7.], dtype=float32), 'scale': array([1.])}
+    """
+    _, plan, layout = _take_apart(model, sharing, trainable)
+    whole: Restructure[M] = Restructure(layout.axis, plan, _common_dtype(layout))
+    return split_by_dtype(whole, layout)
+
+
+def _check_integers(vector: ComponentVector, layout: Layout) -> None:
+    """Check that Python integers will come back as they were."""
+    for leaf, names in zip(layout.leaves, layout.names, strict=True):
+        if isinstance(leaf, Weak) and type(leaf.value) is int:
+            stored = vector[Path(names)]
+            if int(stored.real) != leaf.value:
+                msg = f"`{format_path(names)}` is {leaf.value}, which {vector.dtype} cannot hold"
+                raise PromotionError(msg)
+
+
+def _common_dtype(layout: Layout) -> np.dtype[Any]:
+    """Return what all parameters of a model promote to, before there is a vector."""
+    try:
+        return buffer_dtype(layout.leaves, layout.names, "allow")
+    except PromotionError:  # formats of few bits that NumPy does not promote all go into these
+        is_complex = any(np.iscomplexobj(leaf) for leaf in layout.leaves)
+        return np.dtype(np.complex128 if is_complex else np.float64)
+
+
+def _take_apart(
+    model: object, sharing: SharingPolicy, trainable: Predicate | None
+) -> tuple[NamedTree, Plan, Layout]:
     listed = [_plain(entry) for entry in walk(model, keep_shared=sharing == "alias")]
-    if isinstance(listed[-1], Item) and _is_parameter(listed[-1].value):
-        # A model that is one array: it gets a name, and no container.
-        listed = [listed[-1]._replace(names=("_1",))]
-    if sharing != "alias":
-        listed = _share_static_containers(listed)
-    kept = [isinstance(entry, Container) or _is_parameter(entry.value) for entry in listed]
-    parameters = _named(listed, kept)
+    if isinstance(listed[-1], Item):
+        listed = [listed[-1]._replace(names=("_1",))]  # a model that is one leaf: it gets a name
+    chosen = choose(listed, trainable, sharing)
+    parameters = _named(listed, chosen)
     layout = lay_out(parameters, sharing)
-    return parameters, _plan(listed, kept, layout), layout
+    if sharing != "alias":
+        listed = _share_static_containers(listed, chosen)
+    return parameters, _plan(listed, chosen, layout), layout
 
 
-def _share_static_containers(listed: list[Item | Container]) -> list[Item | Container]:
+def _share_static_containers(
+    listed: list[Item | Container], chosen: list[bool]
+) -> list[Item | Container]:
     """Let containers that were listed once per path, but hold no parameters, be one again."""
     firsts: dict[int, int] = {}
     places: list[int] = []
     holds: list[bool] = []
     for place, entry in enumerate(listed):
         if isinstance(entry, Item):
-            holds.append(_is_parameter(entry.value))
+            holds.append(chosen[place])
             places.append(place)
             continue
         holds.append(any(holds[part] for part in entry.places))
@@ -170,54 +252,52 @@ def _plain(entry: Item | Container) -> Item | Container:
     return entry
 
 
-def _is_parameter(value: object) -> bool:
-    return is_array(value) and is_inexact(value)
-
-
-def _named(listed: list[Item | Container], kept: list[bool]) -> NamedTree:
+def _named(listed: list[Item | Container], chosen: list[bool]) -> NamedTree:
     """Build the tree of parameters, bottom up; what is shared in the model is shared in it."""
     made: list[Any] = []
     for entry in listed:
         if isinstance(entry, Item):
             made.append(entry.value)
             continue
-        parts = [pair for pair in zip(entry.parts, entry.places, strict=True) if kept[pair[1]]]
+        parts = [pair for pair in zip(entry.parts, entry.places, strict=True) if chosen[pair[1]]]
         values = [made[place] for _, place in parts]
         made.append(named_tree([name for name, _ in parts], values, entry.names))
     if isinstance(made[-1], NamedTree):
         return made[-1]
-    return named_tree(["_1"], [made[-1]]) if kept[-1] else named_tree([], [])
+    return named_tree(["_1"], [made[-1]]) if chosen[-1] else named_tree([], [])
 
 
-def _plan(listed: list[Item | Container], kept: list[bool], layout: Layout) -> Plan:
+def _plan(listed: list[Item | Container], chosen: list[bool], layout: Layout) -> Plan:
     """Say where every part of the model comes from: the vector, the statics or another part."""
     sites: dict[tuple[str, ...], Leaf] = dict(layout.axis.leaves())
     cuts: dict[Cut, int] = {}
     statics: list[Any] = []
     places: list[int] = []  # where each entry stands in its own list: cuts, statics or assemblies
-    for entry, keep in zip(listed, kept, strict=True):
+    for entry, is_parameter in zip(listed, chosen, strict=True):
         if isinstance(entry, Container):
             places.append(-1)
-        elif keep:
+        elif is_parameter:
             places.append(cuts.setdefault(_cut(sites[entry.names], entry.value), len(cuts)))
         else:
             places.append(len(statics))
             statics.append(entry.value)
 
     assemblies: list[Assembly] = []
-    for position, (entry, keep) in enumerate(zip(listed, kept, strict=True)):
+    for position, (entry, is_parameter) in enumerate(zip(listed, chosen, strict=True)):
         if isinstance(entry, Container):
             places[position] = len(cuts) + len(statics) + len(assemblies)
             assemblies.append(
                 Assembly(entry.parts, tuple(places[p] for p in entry.places), entry.rebuild)
             )
-        elif not keep:
+        elif not is_parameter:
             places[position] += len(cuts)
     return Plan(tuple(cuts), tuple(statics), tuple(assemblies), places[-1])
 
 
 def _cut(site: Leaf, value: Any) -> Cut:
     assert site.slot is not None  # a whole model stores everything inside
-    scalar = isinstance(value, np.generic)
     span = site.span
-    return Cut(site.slot, span.start, span.stop, site.shape, site.view, dtype_of(value), scalar)
+    is_number = type(value) in (bool, int, float, complex)
+    scalar = type(value) if is_number else np.generic if isinstance(value, np.generic) else None
+    dtype = None if is_number else dtype_of(value)
+    return Cut(site.slot, span.start, span.stop, site.shape, site.view, dtype, scalar)

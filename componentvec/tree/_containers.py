@@ -1,35 +1,29 @@
-"""The kinds of container a tree is made of: mappings, sequences, named tuples, dataclasses."""
+"""The kinds of container a tree is made of: registered classes first, then the built-in kinds."""
 
 from __future__ import annotations
 
-import dataclasses
-import functools
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
-from componentvec.errors import LabelError
-from componentvec.names import plain_name
+from componentvec.tree._fields import field_state, schema_of
+from componentvec.tree._jax import open_jax
+from componentvec.tree._parts import Parts, key_names, position_names
 from componentvec.tree._rebuild import (
-    Rebuild,
+    Attributes,
     RebuildDict,
     RebuildList,
+    RebuildMapping,
     RebuildObject,
     RebuildProxy,
     RebuildTuple,
     attributes_of,
 )
+from componentvec.tree._registry import is_registered, is_static_class, open_registered
 
-__all__ = ["Parts", "Rebuild", "named_children", "take_apart"]
+__all__ = ["named_children", "take_apart"]
 
-
-class Parts(NamedTuple):
-    """A container taken apart."""
-
-    names: tuple[str, ...]
-    """Component name of each part: key, field name, or ``_1``, ``_2``, … for positions."""
-    values: tuple[Any, ...]
-    rebuild: Rebuild
+_Split = tuple[tuple[str, ...], tuple[Any, ...]]
 
 
 def take_apart(value: object) -> Parts | None:
@@ -45,80 +39,98 @@ def take_apart(value: object) -> Parts | None:
     LabelError
         When two keys of a mapping would get the same name (1 and "_1").
     """
+    if is_registered(type(value)):
+        return open_registered(value)
+    known = open_jax(value)
+    if known is not None:
+        return known
     split = _split(value)
-    return None if split is None else Parts(*split, _rebuild(value, split[0]))
+    return None if split is None else _with_rebuild(value, *split)
 
 
 def named_children(value: object) -> dict[str, Any] | None:
-    """Return the parts of a container by name; None for anything else."""
-    split = _split(value)
-    return None if split is None else dict(zip(*split, strict=True))
+    """Return the parts of a container by name, of any mapping too; None for anything else."""
+    parts = take_apart(value)
+    if parts is not None:
+        return dict(zip(parts.names, parts.values, strict=True))
+    if isinstance(value, Mapping) and not is_static_class(type(value)):
+        return dict(zip(key_names(tuple(value)), value.values(), strict=True))
+    return None
 
 
-def _split(value: Any) -> tuple[tuple[str, ...], tuple[Any, ...]] | None:
-    """Return names and values of a container's parts."""
+def _split(value: Any) -> _Split | None:
+    """Return names and values of the parts of the built-in kinds of container."""
     if isinstance(value, dict):
-        return _names(tuple(value)), tuple(value.values())
+        return key_names(tuple(value)), tuple(value.values())
     if isinstance(value, tuple):
         if hasattr(type(value), "n_sequence_fields"):
             return None  # a record of the system's (time.gmtime()), made in C and by C only
         fields = getattr(value, "_fields", None)
         if fields is not None and len(fields) == len(value):
             return tuple(fields), tuple(value)
-        return _positions(len(value)), tuple(value)
+        return position_names(len(value)), tuple(value)
     if isinstance(value, list):
-        return _positions(len(value)), tuple(value)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = tuple(name for name in _schema(type(value))[0] if hasattr(value, name))
-        return fields, tuple(getattr(value, name) for name in fields)
-    if isinstance(value, Mapping):  # last: an abstract class answers slowly, and most are dicts
-        return _names(tuple(value)), tuple(value.values())
+        return position_names(len(value)), tuple(value)
+    schema = schema_of(type(value))
+    if schema is not None:
+        names = tuple(name for name in schema.names if hasattr(value, name))
+        return names, tuple(getattr(value, name) for name in names)
+    # Last: an abstract class answers slowly, and most mappings are dicts.
+    if isinstance(value, Mapping) and (type(value) is MappingProxyType or _holder_of(value)):
+        return key_names(tuple(value)), tuple(value.values())
     return None
 
 
-def _rebuild(value: Any, names: tuple[str, ...]) -> Rebuild:
+def _with_rebuild(value: Any, names: tuple[str, ...], values: tuple[Any, ...]) -> Parts:
     """Say how a container that `_split` knows goes back together."""
     kind: Any = type(value)
     if isinstance(value, dict):
-        factory = getattr(value, "default_factory", None)
-        return RebuildDict(kind, tuple(value), attributes_of(value), factory)
-    if isinstance(value, MappingProxyType):
-        return RebuildProxy(RebuildDict(dict, tuple(value)))
+        rebuild = _dict_rebuild(value)
+        return Parts(names, values, rebuild, kept=rebuild.attributes.items)
     if isinstance(value, tuple):
-        return RebuildTuple(kind, attributes_of(value))
+        attributes = attributes_of(value)
+        return Parts(names, values, RebuildTuple(kind, attributes), kept=attributes.items)
     if isinstance(value, list):
-        return RebuildList(kind, attributes_of(value))
-    if isinstance(value, Mapping):
-        msg = (
-            f"{kind.__module__}.{kind.__qualname__} is a mapping that cannot be rebuilt; use a dict"
-        )
-        raise LabelError(msg)
-    # Values computed from the old parameters must not outlive them.
-    return RebuildObject(kind, names, attributes_of(value, {*names, *_schema(kind)[1]}))
-
-
-@functools.lru_cache(maxsize=1024)
-def _schema(kind: type) -> tuple[tuple[str, ...], frozenset[str]]:
-    """Return the fields of a dataclass, and the names of its cached properties."""
-    cached = (
-        name
-        for base in kind.__mro__
-        for name, member in vars(base).items()
-        if isinstance(member, functools.cached_property)
+        attributes = attributes_of(value)
+        return Parts(names, values, RebuildList(kind, attributes), kept=attributes.items)
+    schema = schema_of(kind)
+    if schema is not None:
+        attributes = field_state(value, schema, leave_out=names)
+        made = RebuildObject(kind, names, attributes)
+        return Parts(names, values, made, schema.frozen, attributes.items)
+    if kind is MappingProxyType:
+        return Parts(names, values, RebuildProxy(RebuildDict(dict, tuple(value))))
+    holder = _holder_of(value)
+    assert holder is not None
+    attributes = attributes_of(value, {holder})
+    inner = _dict_rebuild(getattr(value, holder))
+    return Parts(
+        names, values, RebuildMapping(kind, holder, inner, attributes), kept=attributes.items
     )
-    return tuple(field.name for field in dataclasses.fields(kind)), frozenset(cached)
 
 
-def _positions(count: int) -> tuple[str, ...]:
-    return tuple(f"_{place}" for place in range(1, count + 1))
+def _dict_rebuild(value: dict[Any, Any]) -> RebuildDict:
+    kind = type(value)
+    if kind is dict:
+        return RebuildDict(dict, tuple(value))
+    own_dict = getattr(value, "__dict__", None) is value
+    attributes = Attributes() if own_dict else attributes_of(value)
+    # Items that are attributes too (`batch.x` for `batch["x"]`) stay so.
+    mirrored = tuple(
+        name for name, held in attributes.items if name in value and value[name] is held
+    )
+    rest = tuple(item for item in attributes.items if item[0] not in mirrored)
+    factory = getattr(value, "default_factory", None)
+    return RebuildDict(kind, tuple(value), Attributes(rest), factory, mirrored, own_dict)
 
 
-def _names(keys: tuple[Any, ...]) -> tuple[str, ...]:
-    """Name the keys of a mapping; keys that are no strings get a leading underscore."""
-    names = tuple(plain_name(key) if isinstance(key, str) else f"_{key}" for key in keys)
-    if len(set(names)) != len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        clashing = [key for key, name in zip(keys, names, strict=True) if name == twice]
-        msg = f"the keys {' and '.join(map(repr, clashing))} would both be named {twice!r}"
-        raise LabelError(msg)
-    return names
+def _holder_of(value: Mapping[Any, Any]) -> str | None:
+    """Name the attribute that holds a mapping's items; None when there is none, or several."""
+    holders = [
+        name
+        for name, held in attributes_of(value).items
+        if isinstance(held, dict)
+        and tuple(held) == tuple(value)
+        and all(value[key] is item for key, item in held.items())
+    ]
+    return holders[0] if len(holders) == 1 else None

@@ -6,25 +6,24 @@ immutable, comparable and picklable, so that the plan of a model is too.
 
 from __future__ import annotations
 
-import functools
+import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any
 
 __all__ = [
-    "Rebuild",
+    "Attributes",
     "RebuildDict",
     "RebuildList",
+    "RebuildMapping",
     "RebuildObject",
     "RebuildProxy",
     "RebuildTuple",
+    "attributes_of",
     "same_value",
 ]
-
-Rebuild: TypeAlias = Callable[[Sequence[Any]], Any]
-"""Takes the new parts, in order, and gives the container."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,6 +46,9 @@ class Attributes:
         return hash(tuple(name for name, _ in self.items))
 
 
+_NO_ATTRIBUTES = Attributes()
+
+
 def same_value(one: Any, two: Any) -> bool:
     """Tell whether two statics are interchangeable: one object, or equal in type and value.
 
@@ -57,12 +59,19 @@ def same_value(one: Any, two: Any) -> bool:
     if type(one) is not type(two):
         return False
     if all(hasattr(one, name) for name in ("dtype", "shape", "tobytes")):
+        one, two = _native(one), _native(two)
         same_kind = (one.dtype, one.shape) == (two.dtype, two.shape)
         return same_kind and bool(one.tobytes() == two.tobytes())
     try:
         return bool(one == two) or bool(one != one and two != two)  # nan
     except (TypeError, ValueError):
         return False
+
+
+def _native(array: Any) -> Any:
+    # A pickle may have changed the byte order.
+    is_native = getattr(array.dtype, "isnative", True)
+    return array if is_native else array.astype(array.dtype.newbyteorder("="))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +82,10 @@ class RebuildDict:
     keys: tuple[Any, ...]
     attributes: Attributes = Attributes()
     default_factory: Callable[[], Any] | None = None
+    mirrored: tuple[str, ...] = ()
+    """Keys whose values are attributes too."""
+    own_dict: bool = False
+    """Whether the dict is its own ``__dict__``, so that all keys are attributes."""
 
     def __call__(self, parts: Sequence[Any]) -> Any:
         items = zip(self.keys, parts, strict=True)
@@ -85,6 +98,10 @@ class RebuildDict:
             _setter(self.cls)(made, key, part)
         if self.default_factory is not None:
             made.default_factory = self.default_factory
+        if self.own_dict:
+            made.__dict__ = made
+        for name in self.mirrored:
+            _set_attribute(made, name, dict.__getitem__(made, name))
         return _with_attributes(made, self.attributes)
 
 
@@ -96,6 +113,22 @@ class RebuildProxy:
 
     def __call__(self, parts: Sequence[Any]) -> Any:
         return MappingProxyType(self.inner(parts))
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildMapping:
+    """A mapping of a user's, which keeps its items in a dict of its own."""
+
+    cls: type[Mapping[Any, Any]]
+    holder: str
+    """The attribute that is this dict."""
+    inner: RebuildDict
+    attributes: Attributes = Attributes()
+
+    def __call__(self, parts: Sequence[Any]) -> Any:
+        made = _with_attributes(_new(self.cls), self.attributes)
+        _set_attribute(made, self.holder, self.inner(parts))
+        return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,31 +187,44 @@ def _new(cls: type) -> Any:
     return base.__new__(cls)
 
 
-@functools.lru_cache(maxsize=1024)
+_slots: weakref.WeakKeyDictionary[type, tuple[str, ...]] = weakref.WeakKeyDictionary()
+
+
 def _slots_of(cls: type) -> tuple[str, ...]:
     """Name the slots of a class and of its bases."""
+    known = _slots.get(cls)
+    if known is not None:
+        return known
     names: list[str] = []
     for base in cls.__mro__:
         slots = vars(base).get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
             private = name.startswith("__") and not name.endswith("__")
             names.append(f"_{base.__name__.lstrip('_')}{name}" if private else name)
-    return tuple(name for name in names if name not in ("__dict__", "__weakref__"))
+    return _slots.setdefault(
+        cls, tuple(name for name in names if name not in ("__dict__", "__weakref__"))
+    )
+
+
+def _set_attribute(made: Any, name: str, value: Any) -> None:
+    """Set an attribute past whatever the class does about it."""
+    if name in _slots_of(type(made)):
+        object.__setattr__(made, name, value)
+    else:
+        made.__dict__[name] = value
 
 
 def _with_attributes(made: Any, attributes: Attributes) -> Any:
-    kind: Any = type(made)
     for name, value in attributes.items:
-        if name in _slots_of(kind):
-            object.__setattr__(made, name, value)
-        else:
-            made.__dict__[name] = value
+        _set_attribute(made, name, value)
     return made
 
 
 def attributes_of(container: object, leave_out: Set[str] = frozenset()) -> Attributes:
     """List the instance attributes, slots included, that are not among `leave_out`."""
     kind: Any = type(container)
+    if kind in (dict, list, tuple):
+        return _NO_ATTRIBUTES
     state = dict(getattr(container, "__dict__", {}))
     for name in _slots_of(kind):
         if hasattr(container, name):

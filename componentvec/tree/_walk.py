@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from componentvec.errors import LabelError, SharingError
 from componentvec.names import quoted
-from componentvec.tree._containers import Parts, Rebuild, take_apart
+from componentvec.tree._containers import take_apart
+from componentvec.tree._parts import Parts, Rebuild
 
 __all__ = ["Container", "Item", "walk"]
 
@@ -35,6 +36,10 @@ class Container(NamedTuple):
     rebuild: Rebuild
     value: object
     """The container itself."""
+    frozen: frozenset[str] = frozenset()
+    """Parts that its class wants left out of training."""
+    kept: tuple[tuple[str, Any], ...] = ()
+    """Attributes that are no parts, carried along by reference."""
 
 
 class _Open(NamedTuple):
@@ -98,7 +103,11 @@ def walk(model: object, *, keep_shared: bool = True) -> list[Item | Container]:
             continue
         stack.pop()
         del open_now[id(value)]
-        listed.append(Container(names, parts.names, tuple(places), parts.rebuild, value))
+        listed.append(
+            Container(
+                names, parts.names, tuple(places), parts.rebuild, value, parts.frozen, parts.kept
+            )
+        )
         if keep_shared and (type(value) is not tuple or value):  # () is one object everywhere
             done[id(value)] = (len(listed) - 1, value)
         if stack:

@@ -263,7 +263,7 @@ def test_a_shared_container_is_met_under_both_names():
     with pytest.raises(cv.SharingError, match=r"`one\.w` and `two\.w`;"):
         cv.ComponentVector(one=layer, two=layer)
     made = cv.ComponentVector(one=layer, two=layer, sharing="alias")
-    assert made.axis.ties() == [("one.w", "two.w")]
+    assert made.axis.ties() == [("one.w", "two.w"), ("one.rate", "two.rate")]
 
 
 def test_parameters_of_a_model_are_aliased_by_default():

@@ -75,7 +75,7 @@ def test_leaves_without_elements_have_a_name_and_no_place():
 
 
 @pytest.mark.parametrize(
-    "model", [None, math.sin, 3.0, np.arange(3), [], {"a": ()}, {"n": 1}], ids=repr
+    "model", [None, math.sin, 3, np.arange(3), [], {"a": ()}, {"n": 1}], ids=repr
 )
 def test_a_model_without_parameters_gives_an_empty_vector(model):
     v = vector(model)

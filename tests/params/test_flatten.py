@@ -80,7 +80,7 @@ def test_a_model_that_is_one_array_is_read(leaf):
     assert restructure.flatten(cv.trainables_nt(2 * leaf)[0]).tolist() == (2 * v).tolist()
 
 
-@pytest.mark.parametrize("static", [None, math.sin, 3.0, np.arange(2), [], {"n": 1}], ids=repr)
+@pytest.mark.parametrize("static", [None, math.sin, 3, np.arange(2), [], {"n": 1}], ids=repr)
 def test_a_model_without_parameters_gives_an_empty_vector(static):
     _, restructure = cv.destructure(static)
     assert restructure.flatten(static).shape == (0,)

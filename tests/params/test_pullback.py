@@ -96,7 +96,7 @@ def test_a_model_that_is_one_array_takes_its_gradient(leaf):
     assert restructure.pullback(None).tolist() == [0.0] * len(v)
 
 
-@pytest.mark.parametrize("static", [None, math.sin, 3.0, [], {"n": 1}], ids=repr)
+@pytest.mark.parametrize("static", [None, math.sin, 3, [], {"n": 1}], ids=repr)
 def test_a_model_without_parameters_has_an_empty_gradient(static):
     _, restructure = cv.destructure(static)
     assert restructure.pullback(None).shape == (0,)

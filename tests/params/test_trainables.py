@@ -145,7 +145,7 @@ def test_a_model_that_is_one_array_is_called_1():
     assert ps._1 is weight
 
 
-@pytest.mark.parametrize("model", [None, math.sin, 3.0, np.arange(3), "text", (), {}, []], ids=repr)
+@pytest.mark.parametrize("model", [None, math.sin, 3, np.arange(3), "text", (), {}, []], ids=repr)
 def test_a_model_without_parameters_gives_an_empty_tree(model):
     ps = parameters(model)
     assert isinstance(ps, cv.NamedTree)

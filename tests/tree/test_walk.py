@@ -1,6 +1,5 @@
 """The list that a walk makes of a model: parts before containers, shared ones once."""
 
-from collections import UserDict
 from dataclasses import dataclass
 from typing import Any
 
@@ -135,18 +134,10 @@ def test_a_list_that_holds_itself_is_refused():
         walk(model)
 
 
-@pytest.mark.parametrize(
-    ("broken", "message"),
-    [
-        ({1: 0, "_1": 0}, "`deep._1`: the keys 1 and '_1' would both be named '_1'"),
-        (UserDict(a=1), "`deep._1`: collections.UserDict is a mapping that cannot be rebuilt; use"),
-    ],
-    ids=["clashing keys", "UserDict"],
-)
-def test_what_cannot_come_apart_is_refused_with_its_path(broken, message):
+def test_keys_that_clash_are_refused_with_their_path():
     with pytest.raises(LabelError) as caught:
-        walk({"deep": [broken]})
-    assert str(caught.value).startswith(message)
+        walk({"deep": [{1: 0, "_1": 0}]})
+    assert str(caught.value) == "`deep._1`: the keys 1 and '_1' would both be named '_1'"
 
 
 @pytest.mark.parametrize(

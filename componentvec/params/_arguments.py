@@ -1,0 +1,132 @@
+"""What a call of a restructure takes: vectors of many kinds, and its options."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from componentvec.arrays import Labelled, strip
+from componentvec.axis import Axis
+from componentvec.backends import is_array, is_foreign, is_numeric
+from componentvec.errors import AxisMismatchError, LengthError, PromotionError
+from componentvec.params._plan import Plan
+
+__all__ = [
+    "DtypeRule",
+    "StaticsRule",
+    "as_flat",
+    "check_length",
+    "check_rules",
+    "copied",
+    "statics_of",
+]
+
+DtypeRule: TypeAlias = Literal["restore", "follow"]
+"""Which dtype a model's arrays get: that of the model, or that of the vector."""
+
+StaticsRule: TypeAlias = Literal["share", "copy"]
+"""Whose arrays the statics of a model are: the original's own, or copies."""
+
+
+def check_rules(dtype: str, statics: str) -> None:
+    """Check the options that are words.
+
+    Raises
+    ------
+    ValueError
+        For another word.
+    """
+    for name, value, allowed in (
+        ("dtype", dtype, ("restore", "follow")),
+        ("statics", statics, ("share", "copy")),
+    ):
+        if value not in allowed:
+            msg = f"{name} must be {allowed[0]!r} or {allowed[1]!r}, not {value!r}"
+            raise ValueError(msg)
+
+
+def as_flat(vector: Any, axis: Axis, *, restores: bool) -> Any:
+    """Take a labelled vector, any other array, or a list of numbers for a plain array.
+
+    Raises
+    ------
+    AxisMismatchError
+        For a vector with another axis.
+    PromotionError
+        For arrays of anything but numbers.
+    LengthError
+        For what is no array.
+    """
+    if isinstance(vector, Labelled):
+        own = vector.axis
+        if own is not axis and own != axis and own is not None:
+            difference = axis.difference(own, "in the model", "in the vector")
+            msg = f"the vector does not have the model's axis: {difference}"
+            raise AxisMismatchError(msg)
+        return strip(vector)
+    if isinstance(vector, np.ma.MaskedArray):
+        msg = "the vector is masked, and a model has no place for its mask"
+        raise PromotionError(msg)
+    if is_array(vector):
+        # Objects may be numbers of a user's own, such as dual numbers, and then follow.
+        allowed = is_foreign(vector) or is_numeric(vector.dtype)
+        if not allowed and (restores or vector.dtype != object):
+            msg = f"expected numbers, but the vector has dtype {vector.dtype}"
+            raise PromotionError(msg)
+        return vector
+    if not isinstance(vector, np.ndarray) and isinstance(getattr(vector, "shape", None), tuple):
+        return vector  # an array of a library we do not know, such as one that traces
+    try:
+        flat = np.asarray(vector) if isinstance(vector, (list, tuple)) else None
+    except ValueError:
+        flat = None
+    if flat is None or not is_numeric(flat.dtype):
+        msg = (
+            f"expected a vector of {axis.size} numbers, not a {type(vector).__name__}; to get the "
+            "vector of a model, use flatten, and to change some of a model's parameters, pass base="
+        )
+        raise LengthError(msg)
+    return flat
+
+
+def copied(array: Any) -> Any:
+    """Copy an array of any library."""
+    return array.clone() if hasattr(array, "clone") else array.copy()
+
+
+def statics_of(plan: Plan, rule: StaticsRule) -> Sequence[Any]:
+    """Return the statics of a model: its own, or with the arrays among them copied.
+
+    An array that stands in several places is copied once.
+    """
+    if rule == "share":
+        return plan.statics
+    copies: dict[int, Any] = {}
+    for value in plan.statics:
+        if id(value) in copies:
+            continue
+        if isinstance(value, np.ndarray):
+            copies[id(value)] = value.copy(order="K")
+        elif is_foreign(value):
+            copies[id(value)] = copy.deepcopy(value)
+    return [copies.get(id(value), value) for value in plan.statics]
+
+
+def check_length(axis: Axis, shape: Sequence[int], *, batch: bool = False) -> None:
+    """Check that an array is a vector of an axis, or a batch of them in its last dimension.
+
+    Raises
+    ------
+    LengthError
+        When it is not.
+    """
+    if shape == (axis.size,) or (batch and shape and shape[-1] == axis.size):
+        return
+    paths = list(axis.paths())
+    ends = f", `{paths[0]}` to `{paths[-1]}`" if len(paths) > 1 else ""
+    takes = f"batches of shape (…, {axis.size})" if batch else f"arrays of shape ({axis.size},)"
+    msg = f"the model has {axis.size} elements{ends}, so it takes {takes}, not {tuple(shape)}"
+    raise LengthError(msg)

@@ -1,0 +1,129 @@
+"""Back to the dtypes of the model: each slot is cast once, and never loses anything in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from componentvec.backends import kind_of
+from componentvec.errors import PromotionError
+from componentvec.params._plan import Cut, Plan
+from componentvec.typing import Shape
+
+__all__ = ["Rules", "cast_pieces", "finish", "restore_numbers"]
+
+
+class Rules(NamedTuple):
+    """How values become those of a model."""
+
+    restores: bool
+    """Whether they get the dtypes that the model has."""
+    copy: bool | None
+    """False refuses casts, which copy; True gives the model memory of its own."""
+    path_of: Callable[[int], str]
+    """Gives the path of a cut, for messages."""
+    promoted: np.dtype[Any]
+    """The dtype that all parameters promote to: where that is complex, real ones were stored as
+    complex numbers, and come back from these as long as they have no imaginary part."""
+
+
+def finish(plan: Plan, pieces: list[Any], rules: Rules, lead: Shape = ()) -> None:
+    """Give the pieces of vectors the dtypes and shapes that the model has, in place.
+
+    Parameters
+    ----------
+    plan : Plan
+        Knows them.
+    pieces : list of array
+        The elements of each cut's slot, in the last dimension.
+    rules : Rules
+        What may happen to them.
+    lead : tuple of int, optional
+        Leading dimensions of a batch.
+    """
+    if rules.restores:
+        cast_pieces(plan.cuts, pieces, rules)
+    plan.shape(pieces, lead)
+    if rules.restores and not lead:
+        restore_numbers(plan.cuts, pieces, rules)
+
+
+def cast_pieces(cuts: Sequence[Cut], pieces: list[Any], rules: Rules) -> None:
+    """Cast the pieces that are not in the dtype of their cut, in place; pieces of one slot once.
+
+    Parameters
+    ----------
+    cuts : sequence of Cut
+        What the pieces are for.
+    pieces : list of ndarray
+        The elements of each cut's slot, in the last dimension.
+    rules : Rules
+        What is allowed.
+
+    Raises
+    ------
+    PromotionError
+        For complex numbers where the model is real, for fractions where it has integers, and for
+        casts when copies are refused.
+    """
+    slots: dict[int, Any] = {}
+    for place, cut in enumerate(cuts):
+        wanted, piece = cut.dtype, pieces[place]
+        if wanted is None or piece.dtype == wanted:
+            continue
+        if cut.slot not in slots:
+            if rules.copy is False and cut.scalar is None:
+                msg = (
+                    f"`{rules.path_of(place)}` is {wanted} in the model and {piece.dtype} in "
+                    "the vector, and a cast would copy, which copy=False forbids; pass "
+                    "dtype='follow' to give the model the vector's dtype, or use "
+                    "destructure_by_dtype"
+                )
+                raise PromotionError(msg)
+            slots[cut.slot] = _cast(piece, wanted, place, rules)
+        pieces[place] = slots[cut.slot]
+
+
+def restore_numbers(cuts: Sequence[Cut], values: list[Any], rules: Rules) -> None:
+    """Turn the values of Python numbers back into numbers of their type, in place."""
+    for place, cut in enumerate(cuts):
+        if cut.scalar is not None and cut.scalar is not np.generic:
+            value = np.asarray(values[place])
+            number = _cast(value, np.dtype(cut.scalar), place, rules)
+            values[place] = cut.scalar(number[()])
+
+
+def _cast(piece: Any, wanted: np.dtype[Any], place: int, rules: Rules) -> np.ndarray[Any, Any]:
+    """Cast, if that loses nothing but digits."""
+    if piece.dtype.kind == "c" and kind_of(wanted) != "c":
+        if rules.promoted.kind != "c":
+            msg = (
+                f"`{rules.path_of(place)}` is {wanted} and cannot take {piece.dtype} values; "
+                "pass dtype='follow' to give the model complex parameters"
+            )
+            raise PromotionError(msg)
+        _refuse(piece, piece.imag != 0, wanted, place, rules)
+        piece = piece.real
+    if kind_of(wanted) in ("f", "c"):
+        cast: np.ndarray[Any, Any] = piece.astype(wanted)
+        return cast
+    with np.errstate(invalid="ignore", over="ignore"):
+        cast = piece.astype(wanted)
+    wrong = cast != piece
+    if wanted.kind in "iu":  # some machines saturate, and 2.0**63 equals the largest int64
+        wrong |= piece >= float(np.iinfo(wanted).max) + 1
+    _refuse(piece, wrong, wanted, place, rules)
+    return cast
+
+
+def _refuse(piece: Any, wrong: Any, wanted: np.dtype[Any], place: int, rules: Rules) -> None:
+    """Raise if any element is wrong for a dtype."""
+    first = np.flatnonzero(wrong)[:1]
+    if first.size:
+        msg = (
+            f"`{rules.path_of(place)}` is {wanted} and cannot take {piece.flat[first[0]]}; "
+            "pass dtype='follow' to give the model the vector's dtype, or use destructure_by_dtype"
+        )
+        raise PromotionError(msg)

@@ -1,0 +1,212 @@
+"""Which leaves of a model are parameters.
+
+Arrays of inexact numbers are, and everything else is static; a class may leave parts out, and a
+predicate may decide otherwise. What must not happen is that an array is static by accident.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from componentvec.backends import is_array, is_foreign, is_inexact, is_numeric, on_device
+from componentvec.errors import LabelError, NoParametersWarning, UnregisteredTypeError
+from componentvec.names import format_path, quoted
+from componentvec.sharing import tied_to
+from componentvec.tree import Container, Item, contents_of, is_static_class, take_apart
+from componentvec.typing import Names, SharingPolicy
+
+__all__ = ["Predicate", "choose"]
+
+Predicate: TypeAlias = Callable[[str, Any], bool]
+"""``(path, leaf) -> bool``: whether a number or an array of numbers is a parameter."""
+
+_Listed: TypeAlias = Sequence[Item | Container]
+
+
+def choose(listed: _Listed, trainable: Predicate | None, sharing: SharingPolicy) -> list[bool]:
+    """Tell which entries of a walk stand among the parameters.
+
+    Parameters
+    ----------
+    listed : sequence of Item and Container
+        A model, as `walk` lists it.
+    trainable : callable, optional
+        Decides instead of the default rule.
+    sharing : {"alias", "reject", "copy"}
+        Under "copy", memory with two names may be a parameter at one and static at the other.
+
+    Returns
+    -------
+    list of bool
+        True for parameters, and for the containers that are groups.
+
+    Raises
+    ------
+    UnregisteredTypeError
+        For objects that hold arrays, and whose class nobody said how to take apart.
+    SharingError
+        For static arrays that overlap parameters in part.
+    """
+    paths = _open_paths(listed)
+    chosen = [
+        names is not None and isinstance(entry, Item) and _is_chosen(names, entry.value, trainable)
+        for entry, names in zip(listed, paths, strict=True)
+    ]
+    for entry, names, is_parameter in zip(listed, paths, chosen, strict=True):
+        if names is not None and not is_parameter:
+            _refuse_hidden(() if entry is listed[-1] else names, entry)
+    if not any(chosen) and trainable is None:
+        _warn_of_numbers(listed, paths)
+    if sharing != "copy":
+        _add_tied(listed, chosen)
+    for place, entry in enumerate(listed):
+        if isinstance(entry, Container):
+            is_open = paths[place] is not None
+            chosen[place] = is_open or any(chosen[part] for part in entry.places)
+    return chosen
+
+
+def _open_paths(listed: _Listed) -> list[Names | None]:
+    """Give the first path to every entry that passes nothing which its class left out, if any."""
+    paths: list[Names | None] = [None] * len(listed)
+    pending: list[tuple[int, Names]] = [(len(listed) - 1, listed[-1].names)]
+    while pending:
+        place, names = pending.pop()
+        if paths[place] is not None:
+            continue
+        paths[place] = names
+        entry = listed[place]
+        if isinstance(entry, Container):
+            pending += [
+                (part, (*names, name))
+                for name, part in zip(entry.parts, entry.places, strict=True)
+                if name not in entry.frozen
+            ][::-1]
+    return paths
+
+
+def _is_chosen(names: Names, value: Any, trainable: Predicate | None) -> bool:
+    if is_static_class(type(value)):
+        return False
+    if trainable is None:
+        return is_array(value) and is_inexact(value)
+    if type(value) in (bool, int, float, complex) or _has_numbers(value):
+        return bool(trainable(format_path(names), value))
+    return False
+
+
+def _has_numbers(value: Any) -> bool:
+    return is_foreign(value) or (is_array(value) and is_numeric(value.dtype))
+
+
+def _add_tied(listed: _Listed, chosen: list[bool]) -> None:
+    """Choose the static arrays that are the memory of a parameter too, in place."""
+    arrays = [p for p, entry in enumerate(listed) if isinstance(entry, Item) and _has_memory(entry)]
+    frozen = [place for place in arrays if not chosen[place]]
+    if not frozen:
+        return
+    trained = [place for place in arrays if chosen[place]]
+    values = {place: listed[place].value for place in arrays}
+    tied = tied_to(
+        [values[place] for place in trained],
+        [values[place] for place in frozen],
+        [listed[place].names for place in (*trained, *frozen)],
+    )
+    for place, is_tied in zip(frozen, tied, strict=True):
+        chosen[place] = is_tied
+
+
+def _has_memory(item: Item) -> bool:
+    return isinstance(item.value, np.ndarray) or is_foreign(item.value)
+
+
+def _warn_of_numbers(listed: _Listed, paths: Sequence[Names | None]) -> None:
+    numbers = [
+        quoted(names)
+        for entry, names in zip(listed, paths, strict=True)
+        if names and isinstance(entry, Item) and type(entry.value) in (float, complex)
+    ]
+    if numbers:
+        more = f" and {len(numbers) - 6} more" if len(numbers) > 6 else ""
+        msg = (
+            f"the model has no parameters: {', '.join(numbers[:6])}{more} are Python numbers, and "
+            "static; make them NumPy arrays or scalars, or pass trainable=lambda path, leaf: True"
+        )
+        warnings.warn(msg, NoParametersWarning, stacklevel=5)
+
+
+def _refuse_hidden(names: Names, entry: Item | Container) -> None:
+    """Raise for a static, or further attributes of a container, that an array hides in."""
+    if isinstance(entry, Item):
+        hidden = _hidden_in(entry.value)
+        beside = ""
+    else:
+        hidden = _first_array([(f".{name}", value) for name, value in entry.kept])
+        beside = ", beside its parts"
+    if hidden is None:
+        return
+    kind = type(entry.value)
+    name = kind.__qualname__
+    held = "is an array" if hidden == "" else f"holds an array at `{hidden}`{beside}"
+    cure = (
+        "Put what it holds into a list or dict"
+        if kind.__module__ in ("builtins", "numpy") or kind is deque
+        else f"Call cv.register_pytree_node({name}, flatten, unflatten) to say what its parts are, "
+        f"or cv.register_static({name}) to leave it out"
+    )
+    msg = (
+        f"{quoted(names)} is of class {name}, which is not registered, but {held}; no vector would "
+        f"have it. {cure}"
+    )
+    raise UnregisteredTypeError(msg)
+
+
+def _hidden_in(value: Any) -> str | None:
+    """Find an array inside something that is no container; gives the code that reaches it."""
+    if isinstance(value, np.ndarray):
+        if value.dtype != object:
+            return None
+        return _first_array([(f".flat[{i}]", held) for i, held in enumerate(value.flat)])
+    if is_array(value) or is_static_class(type(value)):
+        return None
+    if _is_unknown_array(value):
+        return ""
+    return _first_array(contents_of(value))
+
+
+def _first_array(held: list[tuple[str, Any]]) -> str | None:
+    """Find an array among objects, or in containers of theirs, but not in further objects."""
+    pending = held[::-1]
+    seen: dict[int, Any] = {}
+    while pending:
+        code, value = pending.pop()
+        if (is_array(value) and is_inexact(value)) or _is_unknown_array(value):
+            return code
+        if id(value) in seen:
+            continue
+        seen[id(value)] = value
+        try:
+            parts = take_apart(value)
+        except LabelError:
+            continue  # keys that cannot be told apart: not a model
+        if parts is not None:
+            found = zip(parts.names, parts.values, strict=True)
+            pending += [
+                (f"{code}{_step(name)}", part) for name, part in found if name not in parts.frozen
+            ][::-1]
+    return None
+
+
+def _step(name: str) -> str:
+    text = format_path((name,))
+    return text if text.startswith("[") else f".{text}"
+
+
+def _is_unknown_array(value: object) -> bool:
+    """Tell whether an object is an array of a library that we do not know."""
+    return not is_array(value) and (on_device(value) or hasattr(type(value), "__array__"))

@@ -1,0 +1,75 @@
+"""The fields of dataclasses and attrs classes."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import weakref
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from componentvec.tree._rebuild import Attributes, attributes_of
+
+__all__ = ["Schema", "field_state", "schema_of"]
+
+
+# Where attrs keeps the hash of an object; None until it is asked for.
+_HASH = "_attrs_cached_hash"
+
+
+class Schema(NamedTuple):
+    """What a class says about its fields."""
+
+    names: tuple[str, ...]
+    frozen: frozenset[str]
+    """Fields whose metadata says ``{"trainable": False}``."""
+    computed: frozenset[str]
+    """Attributes that hold values of cached properties."""
+
+
+_schemas: weakref.WeakKeyDictionary[type, Schema | None] = weakref.WeakKeyDictionary()
+
+
+def schema_of(kind: type) -> Schema | None:
+    """Return the fields of a dataclass or attrs class, those of its bases included."""
+    try:
+        return _schemas[kind]
+    except KeyError:
+        return _schemas.setdefault(kind, _read_schema(kind))
+
+
+def _read_schema(kind: Any) -> Schema | None:
+    is_attrs = hasattr(kind, "__attrs_attrs__")  # attrs itself need not be installed
+    is_dataclass = dataclasses.is_dataclass(kind)
+    if not (is_attrs or is_dataclass):
+        return None
+    fields: dict[str, Any] = {}
+    if is_dataclass:
+        fields |= {field.name: field for field in dataclasses.fields(kind)}
+    if is_attrs:
+        fields |= {field.name: field for field in kind.__attrs_attrs__}
+    frozen = (name for name, field in fields.items() if not field.metadata.get("trainable", True))
+    return Schema(tuple(fields), frozenset(frozen), frozenset(_computed(kind, fields)))
+
+
+def _computed(kind: type, fields: Iterable[str]) -> Iterable[str]:
+    """Name the attributes that cached properties keep their values in."""
+    for base in kind.__mro__:
+        for name, member in vars(base).items():
+            if isinstance(member, functools.cached_property):
+                yield name
+        if "__attrs_attrs__" in vars(base):
+            # With slots, attrs gives a cached property a slot beside those of the fields.
+            slots = set(vars(base).get("__slots__", ()))
+            yield from slots.difference(fields, ["__weakref__", _HASH])
+
+
+def field_state(value: object, schema: Schema, leave_out: Iterable[str]) -> Attributes:
+    """List the attributes of an object that are neither parts nor values of cached properties.
+
+    The latter were computed from the old parameters, and must not outlive them.
+    """
+    state = attributes_of(value, {*leave_out, *schema.computed})
+    if _HASH not in dict(state.items):
+        return state
+    return Attributes(tuple((name, None if name == _HASH else v) for name, v in state.items))
