@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from componentvec.backends import dtype_of, is_numeric, kind_of, native
+from componentvec.backends import can_cast, dtype_of, is_numeric, kind_of, limits, native
 from componentvec.errors import PromotionError
 from componentvec.names import format_path
 from componentvec.typing import PromotionPolicy, Shape
@@ -127,8 +127,11 @@ def weak_to_array(
         with np.errstate(over="ignore"):
             array = np.asarray(leaf.value, dtype=dtype).reshape(leaf.shape)
             exact = np.asarray(leaf.value, dtype=np.complex128).reshape(leaf.shape)
-            fits = np.array_equal(np.isfinite(array), np.isfinite(exact))
-    except OverflowError:
+            fits = all(np.array_equal(test(array), test(exact)) for test in (np.isinf, np.isnan))
+            low, high = limits(dtype)
+            finite = exact[np.isfinite(exact)]
+            fits = fits and bool(np.all((low <= finite.real) & (finite.real <= high)))
+    except (OverflowError, TypeError):  # an integer too large for this dtype, or for any
         fits = False
     if not fits:
         path = format_path(names)
@@ -147,7 +150,7 @@ def _requested(
         if isinstance(leaf, Weak):
             source, fits = _kind_name(leaf.kind), leaf.fits(dtype)
         else:
-            source, fits = str(leaf.dtype), np.can_cast(leaf.dtype, dtype, casting="same_kind")
+            source, fits = str(leaf.dtype), can_cast(leaf.dtype, dtype, "same_kind")
         if not fits:
             msg = f"`{format_path(path)}` is {source}, which does not go into dtype={dtype}"
             raise PromotionError(msg)

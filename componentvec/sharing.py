@@ -111,7 +111,7 @@ def tied_to(
     Raises
     ------
     SharingError
-        When a frozen and a trainable array have some elements in common, but not all.
+        When a trainable array has some elements in common with another one, but not all.
     """
     # The trainable ones first: then the first of every group that has one is one.
     leaves = [*trainable, *frozen]
@@ -119,7 +119,7 @@ def tied_to(
     overlaps: list[tuple[int, int]] = []
     links = _links(leaves, overlaps, range(count))
     for one, two in overlaps:
-        if one < count <= two:
+        if one < count:
             raise _partial(names[one], names[two])
     _point_at_firsts(links)
     return [link is not None and link.first < count for link in links[count:]]
@@ -221,7 +221,10 @@ def _bucket_links(
             continue
         try:
             assert isinstance(footprint, _Footprint)
-            yield place, Link(first, _relation(leaves[first], leaves[place], footprint))
+            # Where only some are watched, it only matters what is the same memory.
+            related = watched is None
+            view = _relation(leaves[first], leaves[place], footprint) if related else None
+            yield place, Link(first, view)
         except ValueError:
             overlaps.append((first, place))
 

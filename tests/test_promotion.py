@@ -470,3 +470,19 @@ def test_a_python_number_chosen_as_parameter_is_weak_beside_few_bits(few_bits):
     made = restructure(v)
     assert [type(made[key]) for key in ("f", "n", "flag")] == [float, int, bool]
     assert (made["f"], made["n"], made["flag"]) == (0.5, 2, True)
+
+
+def test_imaginary_parts_never_vanish_in_few_bits(few_bits):
+    v, restructure = cv.destructure({"w": np.ones(2, few_bits)})
+    _, by_dtype = cv.destructure_by_dtype({"w": np.ones(2, few_bits)})
+    values = np.array([1 + 2j, 3])
+    for refuse in (
+        lambda: v.__setattr__("w", values),
+        lambda: restructure.pullback({"w": values}),
+        lambda: restructure.flatten({"w": values}),
+        lambda: by_dtype.pullback({"w": values}),
+        lambda: by_dtype.flatten({"w": values}),
+    ):
+        with pytest.raises(cv.PromotionError, match="complex128"):
+            refuse()
+    assert v.astype(float).tolist() == [1.0, 1.0]

@@ -464,7 +464,7 @@ def test_another_dtype_on_the_same_memory_overlaps():
 
 
 def test_frozen_arrays_tied_to_each_other_through_a_trainable_one_are_all_found():
-    assert tied([X.T], [X, X[::-1], X.reshape(-1), X.copy()]) == [True, True, True, False]
+    assert tied([X.T], [X, X[::-1], X.T[::-1], X.copy()]) == [True, True, True, False]
     assert tied([M[:3], M[3:]], [M[3:][::-1], M[:3].T]) == [True, True]
 
 

@@ -11,6 +11,7 @@ from componentvec.arrays._attach import Plain, strip
 from componentvec.arrays._numbers import numbers
 from componentvec.arrays._sites import leaf_view, slot_of, view_slot
 from componentvec.axis import Group, Leaf
+from componentvec.backends import can_cast
 from componentvec.errors import LabelError, LengthError, PromotionError, SharingError
 from componentvec.names import format_path, quoted
 from componentvec.promotion import Weak, weak_to_array
@@ -183,17 +184,22 @@ def _copy(target: Any, value: Any, names: Keys) -> None:
         weak = _numbers(names, value)
     if isinstance(weak, Weak) and weak.fits(target.dtype):
         value = weak_to_array(weak, names, target.dtype)
+    source = getattr(value, "dtype", target.dtype)
+    if isinstance(source, np.dtype) and not can_cast(source, target.dtype, "same_kind"):
+        raise _no_cast(names, target, source)
     try:
         np.copyto(target, value, casting="same_kind")
     except (TypeError, OverflowError):
-        kind = np.asarray(value).dtype
-        msg = (
-            f"{quoted(names)} holds {target.dtype}, which cannot take {kind} by the same_kind "
-            "rule; convert it first"
-        )
-        raise PromotionError(msg) from None
+        raise _no_cast(names, target, np.asarray(value).dtype) from None
     except ValueError as error:
         if not target.flags.writeable:
             raise
         msg = f"{quoted(names)} has shape {target.shape}: {error}"
         raise LengthError(msg) from None
+
+
+def _no_cast(names: Keys, target: Any, source: np.dtype[Any]) -> PromotionError:
+    return PromotionError(
+        f"{quoted(names)} holds {target.dtype}, which cannot take {source} by the same_kind rule; "
+        "convert it first"
+    )

@@ -10,7 +10,7 @@ from componentvec.arrays._attach import attach
 from componentvec.arrays._labelled import Labelled
 from componentvec.arrays._layout import Layout
 from componentvec.axis import Axis
-from componentvec.backends import is_foreign, is_numeric
+from componentvec.backends import can_cast, is_foreign, is_numeric
 from componentvec.errors import DeviceError, LabelError, LengthError, PromotionError
 from componentvec.promotion import Weak, buffer_dtype, weak_to_array
 from componentvec.typing import PromotionPolicy
@@ -44,7 +44,7 @@ def wrap(cls: type[V], flat: Any, axis: Axis, dtype: DTypeLike | None = None) ->
             raise DeviceError(msg)
         flat = np.asarray(flat)
     if dtype is not None:
-        if not np.can_cast(flat.dtype, dtype, casting="same_kind"):
+        if not can_cast(flat.dtype, np.dtype(dtype), "same_kind"):
             msg = f"the array is {flat.dtype}, which does not go into dtype={np.dtype(dtype)}"
             raise PromotionError(msg)
         flat = flat.astype(dtype, copy=False)

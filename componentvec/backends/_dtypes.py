@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+import sys
+from typing import Any, Literal
 
 import numpy as np
 
-__all__ = ["dtype_of", "is_inexact", "is_numeric", "kind_of", "native"]
+__all__ = [
+    "can_cast",
+    "dtype_of",
+    "is_inexact",
+    "is_numeric",
+    "kind_of",
+    "limits",
+    "native",
+]
+
+# From the lowest kind to the highest; "" is no number.
+_KINDS = ("b", "i", "f", "c", "")
 
 
 def is_numeric(dtype: np.dtype[Any]) -> bool:
@@ -28,6 +41,28 @@ def kind_of(dtype: np.dtype[Any]) -> str:
     if _is_ml_dtype(dtype):
         return "i" if dtype.name.startswith(("int", "uint")) else "f"
     return {"b": "b", "i": "i", "u": "i", "f": "f", "c": "c"}.get(dtype.kind, "")
+
+
+def can_cast(
+    source: np.dtype[Any], target: np.dtype[Any], casting: Literal["safe", "same_kind"]
+) -> bool:
+    """Tell whether a cast is allowed, as `numpy.can_cast` does.
+
+    For the dtypes of other packages NumPy allows casts to a lower kind under ``same_kind``, such as
+    from complex to bfloat16; those are refused here.
+    """
+    if _is_ml_dtype(target) and _KINDS.index(kind_of(source)) > _KINDS.index(kind_of(target)):
+        return False
+    return np.can_cast(source, target, casting)
+
+
+def limits(dtype: np.dtype[Any]) -> tuple[float, float]:
+    """Return the bounds between which numbers neither overflow to infinity nor raise."""
+    if not _is_ml_dtype(dtype):
+        return -math.inf, math.inf  # NumPy's own do one or the other
+    ml_dtypes = sys.modules["ml_dtypes"]
+    info = ml_dtypes.iinfo if kind_of(dtype) == "i" else ml_dtypes.finfo
+    return float(info(dtype).min), float(info(dtype).max)
 
 
 def dtype_of(leaf: Any) -> np.dtype[Any] | None:

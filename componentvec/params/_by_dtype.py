@@ -11,7 +11,7 @@ import numpy as np
 from componentvec.arrays import ComponentVector, Layout, fill, strip, zeros
 from componentvec.axis import Axis
 from componentvec.backends import dtype_of
-from componentvec.errors import LabelError
+from componentvec.errors import LabelError, LengthError
 from componentvec.names import Path
 from componentvec.params._arguments import (
     DtypeRule,
@@ -153,7 +153,12 @@ class RestructureByDtype(Generic[M]):
         self, vectors: Mapping[Any, Any], *, restores: bool, batch: bool
     ) -> tuple[dict[np.dtype[Any], Any], Shape]:
         """Check the vectors; returns plain arrays and their leading dimensions."""
-        given = {np.dtype(key): vector for key, vector in vectors.items()}
+        found: object = vectors
+        if not isinstance(found, Mapping):
+            kind = type(found).__name__
+            msg = f"expected a dict of dtype to vector, as destructure_by_dtype gives, not a {kind}"
+            raise LengthError(msg)
+        given = {_as_dtype(key): vector for key, vector in vectors.items()}
         axes = self.axes
         if given.keys() != axes.keys():
             has, got = (", ".join(map(str, keys)) or "none" for keys in (axes, given))
@@ -167,7 +172,7 @@ class RestructureByDtype(Generic[M]):
             leads[tuple(flats[key].shape[:-1])] = None
         if len(leads) > 1:
             msg = f"the vectors have different leading dimensions: {', '.join(map(str, leads))}"
-            raise LabelError(msg)
+            raise LengthError(msg)
         return flats, next(iter(leads), ())
 
     def flatten(self, tree: Any) -> Vectors:
@@ -261,6 +266,14 @@ def split_by_dtype(whole: Restructure[M], layout: Layout) -> tuple[Vectors, Rest
         span = next(spans[dtype])
         slots.append((dtype, span.start, span.stop))
     return vectors, RestructureByDtype(whole, tuple(parts), tuple(slots))
+
+
+def _as_dtype(key: Any) -> Any:
+    """Read a key as a dtype; what is none stays, for the message."""
+    try:
+        return np.dtype(key)
+    except TypeError:
+        return key
 
 
 def _dtype_of_slot(leaf: Any) -> np.dtype[Any]:

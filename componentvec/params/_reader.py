@@ -156,8 +156,8 @@ class Reader:
         missing = next((name for name in group.parts if name not in parts), None)
         if missing is not None and not partial:
             msg = (
-                f"{quoted((*group.names, missing))} is missing; to take what is missing from a "
-                "model, call restructure(tree, base=model)"
+                f"{quoted((*group.names, missing))} is missing; restructure(tree, base=model) "
+                "takes what is missing from a model that has everything"
             )
             raise LabelError(msg)
         return [parts.get(name) for name in group.parts]

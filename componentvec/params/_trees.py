@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from componentvec.arrays import view_slot
+from componentvec.backends import can_cast
 from componentvec.errors import PromotionError, SharingError
 from componentvec.names import format_path
 from componentvec.params._casting import Rules, cast_pieces, restore_numbers
@@ -162,7 +163,7 @@ def check_fits(site: Site, array: Any, target: Any, made: np.dtype[Any]) -> None
     # What the model holds goes in as it did when the vector was made.
     as_made = array.dtype == site.dtype and target.dtype == made
     casting: Literal["same_kind", "safe"] = "same_kind" if as_made else "safe"
-    if not np.can_cast(array.dtype, target.dtype, casting):
+    if not can_cast(array.dtype, target.dtype, casting):
         path = format_path(site.names)
         msg = f"`{path}` is {array.dtype}, which {target.dtype} does not hold exactly"
         raise PromotionError(msg)
@@ -176,7 +177,7 @@ def add_cotangent(site: Site, piece: Any, slot: Any) -> None:
     PromotionError
         For a complex gradient of a real vector.
     """
-    if piece.dtype != slot.dtype and not np.can_cast(piece.dtype, slot.dtype, "same_kind"):
+    if piece.dtype != slot.dtype and not can_cast(piece.dtype, slot.dtype, "same_kind"):
         msg = (
             f"the gradient of `{format_path(site.names)}` is {piece.dtype}, that of the vector "
             f"{slot.dtype}; pass dtype= to get a wider one"

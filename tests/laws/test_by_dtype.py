@@ -19,8 +19,8 @@ laws = settings(deadline=None, max_examples=50)
 
 @laws
 @given(data=st.data())
-def test_every_vector_holds_the_parameters_of_its_dtype(data, mixed, look):
-    model = data.draw(mixed)
+def test_every_vector_holds_the_parameters_of_its_dtype(data, any_model, look):
+    model = data.draw(any_model)
     seen = look(model)
     vectors, restructure = cv.destructure_by_dtype(model)
     assert set(vectors) == set(restructure.axes) == set(seen.dtypes)
@@ -36,8 +36,10 @@ def test_every_vector_holds_the_parameters_of_its_dtype(data, mixed, look):
 
 @laws
 @given(data=st.data(), from_pickle=st.booleans())
-def test_vectors_by_dtype_give_the_model_back_without_a_copy(data, from_pickle, mixed, look, equal):
-    model = data.draw(mixed)
+def test_vectors_by_dtype_give_the_model_back_without_a_copy(
+    data, from_pickle, any_model, look, equal
+):
+    model = data.draw(any_model)
     seen = look(model)
     vectors, restructure = cv.destructure_by_dtype(model)
     if from_pickle:
@@ -54,8 +56,8 @@ def test_vectors_by_dtype_give_the_model_back_without_a_copy(data, from_pickle, 
 
 @laws
 @given(data=st.data())
-def test_flattening_by_dtype_is_the_inverse_of_restructuring(data, mixed, look, integers):
-    model = data.draw(mixed)
+def test_flattening_by_dtype_is_the_inverse_of_restructuring(data, any_model, look, integers):
+    model = data.draw(any_model)
     vectors, restructure = cv.destructure_by_dtype(model)
     xs = {dtype: integers(len(v), dtype) for dtype, v in vectors.items()}
     for tree, expected in ((restructure(xs), xs), (model, vectors)):
@@ -68,8 +70,8 @@ def test_flattening_by_dtype_is_the_inverse_of_restructuring(data, mixed, look, 
 
 @laws
 @given(data=st.data())
-def test_pulling_back_by_dtype_sums_over_the_sites_of_an_element(data, mixed, look):
-    model = data.draw(mixed)
+def test_pulling_back_by_dtype_sums_over_the_sites_of_an_element(data, any_model, look):
+    model = data.draw(any_model)
     seen = look(model)
     vectors, restructure = cv.destructure_by_dtype(model)
     given = data.draw(st.lists(st.booleans(), min_size=len(seen.spots), max_size=len(seen.spots)))
@@ -88,8 +90,8 @@ def test_pulling_back_by_dtype_sums_over_the_sites_of_an_element(data, mixed, lo
 
 @laws
 @given(data=st.data(), batch=st.sampled_from([(1,), (3,), (2, 2)]))
-def test_a_batch_by_dtype_is_one_model_per_row(data, batch, mixed, look, integers):
-    model = data.draw(mixed)
+def test_a_batch_by_dtype_is_one_model_per_row(data, batch, any_model, look, integers):
+    model = data.draw(any_model)
     seen = look(model)
     vectors, restructure = cv.destructure_by_dtype(model)
     rows = {dtype: integers((*batch, len(v)), dtype) for dtype, v in vectors.items()}

@@ -35,8 +35,8 @@ def filled_with(tree, values):
 
 @laws
 @given(data=st.data(), from_pickle=st.booleans())
-def test_flattening_is_the_inverse_of_restructuring(data, from_pickle, alike, integers):
-    model = data.draw(alike)
+def test_flattening_is_the_inverse_of_restructuring(data, from_pickle, any_model, integers):
+    model = data.draw(any_model)
     v, restructure = cv.destructure(model, promotion="allow")
     if from_pickle:
         restructure = pickle.loads(pickle.dumps(restructure))
@@ -53,8 +53,8 @@ def test_flattening_is_the_inverse_of_restructuring(data, from_pickle, alike, in
 
 @laws
 @given(data=st.data())
-def test_pulling_back_is_the_transpose_of_restructuring(data, mixed, look, integers):
-    model = data.draw(mixed)
+def test_pulling_back_is_the_transpose_of_restructuring(data, any_model, look, integers):
+    model = data.draw(any_model)
     seen = look(model)
     v, restructure = cv.destructure(model, promotion="allow")
     x = integers(len(v), v.dtype)
@@ -67,8 +67,8 @@ def test_pulling_back_is_the_transpose_of_restructuring(data, mixed, look, integ
 
 @laws
 @given(data=st.data())
-def test_pulling_back_sums_over_the_sites_of_an_element(data, mixed, look):
-    model = data.draw(mixed)
+def test_pulling_back_sums_over_the_sites_of_an_element(data, any_model, look):
+    model = data.draw(any_model)
     seen = look(model)
     v, restructure = cv.destructure(model, promotion="allow")
     given = data.draw(st.lists(st.booleans(), min_size=len(seen.spots), max_size=len(seen.spots)))
@@ -85,8 +85,8 @@ def test_pulling_back_sums_over_the_sites_of_an_element(data, mixed, look):
 
 @laws
 @given(data=st.data())
-def test_tied_sites_must_agree(data, alike, look):
-    model = data.draw(alike)
+def test_tied_sites_must_agree(data, any_model, look):
+    model = data.draw(any_model)
     seen = look(model)
     _, restructure = cv.destructure(model, promotion="allow")
     values = [np.array(leaf) for leaf in seen.leaves]
@@ -112,8 +112,8 @@ def test_tied_sites_must_agree(data, alike, look):
     batch=st.sampled_from([(), (1,), (3,), (2, 2), (0,)]),
     order=st.sampled_from(["C", "F"]),
 )
-def test_a_batch_is_one_model_per_row(data, batch, order, alike, look, integers):
-    model = data.draw(alike)
+def test_a_batch_is_one_model_per_row(data, batch, order, any_model, look, integers):
+    model = data.draw(any_model)
     seen = look(model)
     _, restructure = cv.destructure(model, promotion="allow")
     rows = integers((*batch, seen.size), restructure.dtype).copy(order)
@@ -134,8 +134,8 @@ def test_a_batch_is_one_model_per_row(data, batch, order, alike, look, integers)
 
 @laws
 @given(data=st.data(), order=st.sampled_from(["C", "F"]))
-def test_a_batch_keeps_ties(data, order, alike, look, integers):
-    model = data.draw(alike)
+def test_a_batch_keeps_ties(data, order, any_model, look, integers):
+    model = data.draw(any_model)
     seen = look(model)
     _, restructure = cv.destructure(model, promotion="allow")
     leaves = seen.read(restructure.batch(integers((3, seen.size), restructure.dtype).copy(order)))
@@ -167,9 +167,9 @@ def chosen_or_none(values, chosen):
 @laws
 @given(data=st.data(), kind=st.sampled_from(["model", "NamedTree", "rebuilt"]))
 def test_a_partial_tree_changes_the_sites_tied_to_what_it_gives(
-    data, kind, alike, look, state, integers
+    data, kind, any_model, look, state, integers
 ):
-    model = data.draw(alike)
+    model = data.draw(any_model)
     seen = look(model)
     ps, restructure = cv.trainables_nt(model)
     v = restructure.flatten(model)
@@ -208,8 +208,8 @@ def test_a_partial_tree_changes_the_sites_tied_to_what_it_gives(
 
 @laws
 @given(data=st.data())
-def test_a_partial_tree_needs_a_base_unless_it_has_everything(data, alike, look, integers):
-    model = data.draw(alike)
+def test_a_partial_tree_needs_a_base_unless_it_has_everything(data, any_model, look, integers):
+    model = data.draw(any_model)
     seen = look(model)
     ps, restructure = cv.trainables_nt(model)
     chosen, _ = draw_subset(data, seen)
@@ -223,8 +223,8 @@ def test_a_partial_tree_needs_a_base_unless_it_has_everything(data, alike, look,
 
 @laws
 @given(data=st.data())
-def test_given_sites_that_are_tied_must_agree(data, alike, look):
-    model = data.draw(alike)
+def test_given_sites_that_are_tied_must_agree(data, any_model, look):
+    model = data.draw(any_model)
     seen = look(model)
     _, restructure = cv.destructure(model, promotion="allow")
     pairs = [

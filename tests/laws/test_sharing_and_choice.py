@@ -20,8 +20,8 @@ laws = settings(deadline=None, max_examples=50)
 
 @laws
 @given(data=st.data())
-def test_sharing_is_refused_when_there_is_some(data, mixed, look):
-    model = data.draw(mixed)
+def test_sharing_is_refused_when_there_is_some(data, any_model, look):
+    model = data.draw(any_model)
     if look(model).shares:
         with pytest.raises(cv.SharingError):
             cv.trainables_nt(model, sharing="reject")
@@ -38,8 +38,8 @@ def test_sharing_is_refused_when_there_is_some(data, mixed, look):
 
 @laws
 @given(data=st.data())
-def test_copies_of_ties_are_independent(data, alike, look, integers):
-    model = data.draw(alike)
+def test_copies_of_ties_are_independent(data, any_model, look, integers):
+    model = data.draw(any_model)
     seen = look(model, tied=False)
     v, restructure = cv.destructure(model, sharing="copy", promotion="allow")
     assert len(v) == sum(np.size(leaf) for leaf in seen.leaves)
@@ -75,8 +75,8 @@ def draw_predicate(data, look, model):
 
 @laws
 @given(data=st.data())
-def test_a_predicate_chooses_the_parameters(data, real, look):
-    model = data.draw(real)
+def test_a_predicate_chooses_the_parameters(data, real_model, look):
+    model = data.draw(real_model)
     predicate, chosen, asked, everything = draw_predicate(data, look, model)
     seen = look(model, chosen)
     v, restructure = cv.destructure(model, promotion="allow", trainable=predicate)
@@ -91,8 +91,8 @@ def test_a_predicate_chooses_the_parameters(data, real, look):
 
 @laws
 @given(data=st.data())
-def test_a_predicate_chooses_the_parameters_of_vectors_by_dtype(data, real, look):
-    model = data.draw(real)
+def test_a_predicate_chooses_the_parameters_of_vectors_by_dtype(data, real_model, look):
+    model = data.draw(real_model)
     predicate, chosen, _, _ = draw_predicate(data, look, model)
     seen = look(model, chosen)
     vectors, restructure = cv.destructure_by_dtype(model, trainable=predicate)
@@ -104,8 +104,8 @@ def test_a_predicate_chooses_the_parameters_of_vectors_by_dtype(data, real, look
 
 @laws
 @given(data=st.data())
-def test_no_predicate_and_the_rule_as_a_predicate_are_the_same(data, mixed):
-    model = data.draw(mixed)
+def test_no_predicate_and_the_rule_as_a_predicate_are_the_same(data, any_model):
+    model = data.draw(any_model)
 
     def rule(path, leaf):
         return isinstance(leaf, (np.ndarray, np.generic)) and leaf.dtype.kind in "fc"
@@ -117,8 +117,8 @@ def test_no_predicate_and_the_rule_as_a_predicate_are_the_same(data, mixed):
 
 @laws
 @given(data=st.data())
-def test_a_predicate_decides_alone_when_ties_are_copied(data, real, look):
-    model = data.draw(real)
+def test_a_predicate_decides_alone_when_ties_are_copied(data, real_model, look):
+    model = data.draw(real_model)
     predicate, chosen, _, _ = draw_predicate(data, look, model)
     seen = look(model, chosen, tied=False)
     v, restructure = cv.destructure(model, sharing="copy", promotion="allow", trainable=predicate)

@@ -704,6 +704,15 @@ def test_copy_keeps_frozen_memory_frozen(kind, trained, frozen):
     np.testing.assert_array_equal(made.weight, np.zeros(trained.shape))
 
 
+def test_a_frozen_array_may_be_what_the_others_are_views_of():
+    cube = np.arange(24.0).reshape(2, 3, 4)
+    v, restructure = cv.destructure(Half(cube.reshape(-1), cube.T))
+    assert v.size == 24
+    made = restructure(10 * v)
+    np.testing.assert_array_equal(made.weight, 10 * cube.T)
+    np.testing.assert_array_equal(made.table, 10 * cube.reshape(-1))
+
+
 def test_several_frozen_names_of_one_memory_all_become_trainable():
     model = [Half({"a": W, "b": [W.T]}, None), Half(np.ones(2), W), Half(W[::-1], np.ones(1))]
     assert names(model) == {
