@@ -111,17 +111,18 @@ def tied_to(
     Raises
     ------
     SharingError
-        When a trainable array has some elements in common with another one, but not all.
+        When a frozen and a trainable array have some elements in common, but not all.
     """
     # The trainable ones first: then the first of every group that has one is one.
     leaves = [*trainable, *frozen]
     count = len(trainable)
     overlaps: list[tuple[int, int]] = []
     links = _links(leaves, overlaps, range(count))
-    for one, two in overlaps:
-        if one < count:
-            raise _partial(names[one], names[two])
     _point_at_firsts(links)
+    also_frozen = {link.first for link in links[count:] if link is not None}
+    for one, two in overlaps:
+        if one < count <= two or also_frozen & {one, two}:
+            raise _partial(names[one], names[two])
     return [link is not None and link.first < count for link in links[count:]]
 
 
