@@ -7,13 +7,10 @@ elsewhere).
 
 from __future__ import annotations
 
-import os
-import sys
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from math import prod
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from componentvec.axis._intern import Structure, intern
@@ -220,15 +217,4 @@ def warn_shadowed(names: Iterable[str]) -> None:
     """Warn once per component name that only brackets reach because ndarray owns it."""
     for name in dict.fromkeys(name for name in names if name in RESERVED_NAMES):
         message = f'component {name!r} has the name of an array attribute; reach it as v["{name}"]'
-        warnings.warn(message, ShadowedNameWarning, stacklevel=_user_stacklevel())
-
-
-def _user_stacklevel() -> int:
-    """Count frames up to the caller's code: the warning names the line that chose the name."""
-    package = f"{Path(__file__).parents[1]}{os.sep}"
-    level = 1
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
-        frame = frame.f_back
-        level += 1
-    return level
+        warnings.warn(message, ShadowedNameWarning, stacklevel=user_stacklevel())

@@ -89,7 +89,7 @@ class Rearrangement(NamedTuple):
 
         Parameters
         ----------
-        slot : array of shape (*lead, size)
+        slot : array of shape ``(*lead, size)``
             The elements of the slot; any library's array.
         lead : tuple of int, optional
             Extents of leading dimensions, which stay where they are.

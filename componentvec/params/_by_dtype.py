@@ -112,7 +112,7 @@ class RestructureByDtype(Generic[M]):
 
         Parameters
         ----------
-        vectors : mapping of dtype to array of shape (*batch, n)
+        vectors : mapping of dtype to array of shape ``(*batch, n)``
             All with the same leading dimensions.
         dtype, copy, statics
             As for calling.

@@ -14,7 +14,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from componentvec.backends import is_array, is_foreign, is_inexact, is_numeric, on_device
-from componentvec.errors import LabelError, NoParametersWarning, UnregisteredTypeError
+from componentvec.errors import (
+    LabelError,
+    NoParametersWarning,
+    UnregisteredTypeError,
+    user_stacklevel,
+)
 from componentvec.names import format_path, quoted
 from componentvec.sharing import tied_to
 from componentvec.tree import Container, Item, contents_of, is_static_class, take_apart
@@ -137,7 +142,7 @@ def _warn_of_numbers(listed: _Listed, paths: Sequence[Names | None]) -> None:
             f"the model has no parameters: {', '.join(numbers[:6])}{more} are Python numbers, and "
             "static; make them NumPy arrays or scalars, or pass trainable=lambda path, leaf: True"
         )
-        warnings.warn(msg, NoParametersWarning, stacklevel=5)
+        warnings.warn(msg, NoParametersWarning, stacklevel=user_stacklevel())
 
 
 def _refuse_hidden(names: Names, entry: Item | Container) -> None:

@@ -159,7 +159,7 @@ class Restructure(Generic[M]):
 
         Parameters
         ----------
-        vectors : array of shape (*batch, n)
+        vectors : array of shape ``(*batch, n)``
             One vector per row.
         dtype, copy, statics
             As for calling.
