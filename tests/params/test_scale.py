@@ -144,7 +144,7 @@ OPERATIONS = {
 
 
 def duration(call, times):
-    """Shortest time of several calls; what else the machine does, and the collector, is left out."""
+    """Shortest processor time of several calls, without the collector of garbage."""
     durations = []
     gc.collect()
     gc.disable()

@@ -2,7 +2,7 @@
 
 import enum
 import time
-from collections import ChainMap, Counter, OrderedDict, UserDict, defaultdict, deque, namedtuple
+from collections import ChainMap, Counter, OrderedDict, defaultdict, deque, namedtuple
 from dataclasses import InitVar, dataclass, field
 from types import MappingProxyType, SimpleNamespace
 from typing import ClassVar, NamedTuple
