@@ -111,9 +111,9 @@ def _cast(piece: Any, wanted: np.dtype[Any], place: int, rules: Rules) -> np.nda
         return cast
     with np.errstate(invalid="ignore", over="ignore"):
         cast = piece.astype(wanted)
-    wrong = cast != piece
-    if wanted.kind in "iu":  # some machines saturate, and 2.0**63 equals the largest int64
-        wrong |= piece >= float(np.iinfo(wanted).max) + 1
+        wrong = cast != piece
+        if wanted.kind in "iu":  # some machines saturate, and 2.0**63 equals the largest int64
+            wrong |= piece >= float(np.iinfo(wanted).max) + 1
     _refuse(piece, wrong, wanted, place, rules)
     return cast
 

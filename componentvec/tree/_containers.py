@@ -23,6 +23,10 @@ from componentvec.tree._registry import is_registered, is_static_class, open_reg
 
 __all__ = ["named_children", "take_apart"]
 
+_CONTAINERS = frozenset({dict, list, tuple, MappingProxyType})
+# Whose other classes are no containers: numbers, text, functions, arrays.
+_ATOM_MODULES = frozenset({"builtins", "numpy"})
+
 _Split = tuple[tuple[str, ...], tuple[Any, ...]]
 
 
@@ -50,16 +54,20 @@ def take_apart(value: object) -> Parts | None:
 
 def named_children(value: object) -> dict[str, Any] | None:
     """Return the parts of a container by name, of any mapping too; None for anything else."""
-    parts = take_apart(value)
-    if parts is not None:
-        return dict(zip(parts.names, parts.values, strict=True))
-    if isinstance(value, Mapping) and not is_static_class(type(value)):
-        return dict(zip(key_names(tuple(value)), value.values(), strict=True))
-    return None
+    if is_static_class(type(value)):
+        return None
+    known = open_registered(value) or open_jax(value)
+    split = (known.names, known.values) if known is not None else _split(value)
+    if split is None and isinstance(value, Mapping):
+        split = key_names(tuple(value)), tuple(value.values())
+    return None if split is None else dict(zip(*split, strict=True))
 
 
 def _split(value: Any) -> _Split | None:
     """Return names and values of the parts of the built-in kinds of container."""
+    kind = type(value)
+    if kind.__module__ in _ATOM_MODULES and kind not in _CONTAINERS:
+        return None
     if isinstance(value, dict):
         return key_names(tuple(value)), tuple(value.values())
     if isinstance(value, tuple):
@@ -71,12 +79,12 @@ def _split(value: Any) -> _Split | None:
         return position_names(len(value)), tuple(value)
     if isinstance(value, list):
         return position_names(len(value)), tuple(value)
-    schema = schema_of(type(value))
+    schema = schema_of(kind)
     if schema is not None:
         names = tuple(name for name in schema.names if hasattr(value, name))
         return names, tuple(getattr(value, name) for name in names)
     # Last: an abstract class answers slowly, and most mappings are dicts.
-    if isinstance(value, Mapping) and (type(value) is MappingProxyType or _holder_of(value)):
+    if isinstance(value, Mapping) and (kind is MappingProxyType or _holder_of(value)):
         return key_names(tuple(value)), tuple(value.values())
     return None
 

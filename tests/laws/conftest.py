@@ -413,13 +413,15 @@ class Oracle:
     def groups(self):
         """The paths of all groups of the parameters' tree, and of those that may be there or not.
 
-        What is opted out at one path, but not at another, may be at both.
+        A container without parameters may be opted out at one path, but not at another: then it
+        may be at both, inside whatever is around it.
         """
         found = list(containers(self.model))
         used = {id(value) for _, value, opted_out in found if not opted_out}
         needed = {names for names, _, opted_out in found if not opted_out}
         needed |= {names[:depth] for names in self.names for depth in range(len(names))}
-        return needed, {names for names, value, _ in found if id(value) in used} - needed
+        shared = [names for names, value, _ in found if id(value) in used]
+        return needed, {names[:depth] for names in shared for depth in range(len(names) + 1)}
 
     @property
     def leaves(self):

@@ -159,13 +159,16 @@ def duration(call, times):
 
 
 def slower(names, few, many):
-    """The operations that take out of proportion longer, with their times."""
+    """The operations that take out of proportion longer three times in a row, with their times."""
     found = {}
     for name in names:
         operation = OPERATIONS[name]
-        short = duration(lambda operation=operation: operation(*few), 3)
-        long = duration(lambda operation=operation: operation(*many), 2)
-        if long > FACTOR * max(short, 0.001):
+        for _ in range(3):
+            short = duration(lambda operation=operation: operation(*few), 2)
+            long = duration(lambda operation=operation: operation(*many), 1)
+            if long <= FACTOR * max(short, 0.001):
+                break
+        else:
             found[name] = f"{short:.4f} s, then {long:.4f} s"
     return found
 
@@ -173,7 +176,7 @@ def slower(names, few, many):
 @pytest.mark.slow
 @pytest.mark.parametrize("make", MODELS)
 def test_ten_times_the_leaves_take_about_ten_times_as_long(make):
-    few, many = taken_apart(make, FEW // 10), taken_apart(make, FEW)
+    few, many = taken_apart(make, FEW // 20), taken_apart(make, FEW // 2)
     assert slower(OPERATIONS, few, many) == {}
 
 
@@ -183,7 +186,7 @@ def test_a_hundred_thousand_leaves_take_about_ten_times_as_long_as_ten_thousand(
     assert slower(["destructure", "restructure", "flatten", "pickle"], few, many) == {}
     sent_few, sent_many = pickle.dumps(few[1:4]), pickle.dumps(many[1:4])
     assert len(sent_many) < 15 * len(sent_few)
-    short, long = (duration(lambda s=s: pickle.loads(s), 2) for s in (sent_few, sent_many))
+    short, long = (duration(lambda s=s: pickle.loads(s), 1) for s in (sent_few, sent_many))
     assert long < FACTOR * short
 
 
