@@ -103,8 +103,8 @@ def _shaper(cuts: Sequence[Cut]) -> Callable[..., None]:
     scalars = [place for place, cut in enumerate(cuts) if cut.scalar is not None]
 
     def shape(pieces: list[Any], lead: Shape = ()) -> None:
-        for place, extents in shapes:
-            pieces[place] = pieces[place].reshape(lead + extents)
+        for place, extents in [(p, lead + e) for p, e in shapes] if lead else shapes:
+            pieces[place] = pieces[place].reshape(extents)
         for place, view in views:
             pieces[place] = view.apply(pieces[place], lead)
         if not lead:
