@@ -1,4 +1,4 @@
-"""From a model to its parameters: which leaves count, what they are called, and the way back."""
+"""From a model to its parameters and back: the three calls that users make."""
 
 from __future__ import annotations
 
@@ -6,26 +6,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from componentvec.arrays import (
-    ComponentVector,
-    Labelled,
-    Layout,
-    NamedTree,
-    fill,
-    lay_out,
-    named_tree,
-    strip,
-)
-from componentvec.axis import Leaf
-from componentvec.backends import dtype_of
+from componentvec.arrays import ComponentVector, Layout, NamedTree, fill
 from componentvec.errors import PromotionError
 from componentvec.names import Path, format_path
 from componentvec.params._by_dtype import RestructureByDtype, split_by_dtype
-from componentvec.params._parameters import Predicate, choose
-from componentvec.params._plan import Assembly, Cut, Plan
+from componentvec.params._parameters import Predicate
+from componentvec.params._planning import take_model_apart
 from componentvec.params._restructure import Restructure
 from componentvec.promotion import Weak, buffer_dtype
-from componentvec.tree import Container, Item, walk
 from componentvec.typing import PromotionPolicy, SharingPolicy
 
 __all__ = ["destructure", "destructure_by_dtype", "trainables_nt"]
@@ -91,7 +79,7 @@ def trainables_nt(
     >>> restructure(10 * v)
     {'x': array([10., 20.]), 'y': (<built-in function sin>, array([30., 40.]))}
     """
-    parameters, plan, layout = _take_apart(model, sharing, trainable)
+    parameters, plan, layout = take_model_apart(model, sharing, trainable)
     return parameters, Restructure(layout.axis, plan, _common_dtype(layout))
 
 
@@ -145,7 +133,7 @@ def destructure(
     array([[1., 1., 1.],
            [5., 1., 1.]])
     """
-    _, plan, layout = _take_apart(model, sharing, trainable)
+    _, plan, layout = take_model_apart(model, sharing, trainable)
     vector: ComponentVector = fill(ComponentVector, layout, promotion, dtype)
     _check_integers(vector, layout)
     return vector, Restructure(layout.axis, plan, vector.dtype)
@@ -189,7 +177,7 @@ def destructure_by_dtype(
     >>> restructure(vectors)
     {'body': array([7., 7., 7.], dtype=float32), 'scale': array([1.])}
     """
-    _, plan, layout = _take_apart(model, sharing, trainable)
+    _, plan, layout = take_model_apart(model, sharing, trainable)
     whole: Restructure[M] = Restructure(layout.axis, plan, _common_dtype(layout))
     return split_by_dtype(whole, layout)
 
@@ -211,93 +199,3 @@ def _common_dtype(layout: Layout) -> np.dtype[Any]:
     except PromotionError:  # formats of few bits that NumPy does not promote all go into these
         is_complex = any(np.iscomplexobj(leaf) for leaf in layout.leaves)
         return np.dtype(np.complex128 if is_complex else np.float64)
-
-
-def _take_apart(
-    model: object, sharing: SharingPolicy, trainable: Predicate | None
-) -> tuple[NamedTree, Plan, Layout]:
-    listed = [_plain(entry) for entry in walk(model, keep_shared=sharing == "alias")]
-    if isinstance(listed[-1], Item):
-        listed = [listed[-1]._replace(names=("_1",))]  # a model that is one leaf: it gets a name
-    chosen = choose(listed, trainable, sharing)
-    parameters = _named(listed, chosen)
-    layout = lay_out(parameters, sharing)
-    if sharing != "alias":
-        listed = _share_static_containers(listed, chosen)
-    return parameters, _plan(listed, chosen, layout), layout
-
-
-def _share_static_containers(
-    listed: list[Item | Container], chosen: list[bool]
-) -> list[Item | Container]:
-    """Let containers that were listed once per path, but hold no parameters, be one again."""
-    firsts: dict[int, int] = {}
-    places: list[int] = []
-    holds: list[bool] = []
-    for place, entry in enumerate(listed):
-        if isinstance(entry, Item):
-            holds.append(chosen[place])
-            places.append(place)
-            continue
-        holds.append(any(holds[part] for part in entry.places))
-        places.append(place if holds[-1] else firsts.setdefault(id(entry.value), place))
-        listed[place] = entry._replace(places=tuple(places[part] for part in entry.places))
-    return listed
-
-
-def _plain(entry: Item | Container) -> Item | Container:
-    """Take a labelled vector in a model for what it is there: an array."""
-    if isinstance(entry, Item) and isinstance(entry.value, Labelled):
-        return entry._replace(value=strip(entry.value))
-    return entry
-
-
-def _named(listed: list[Item | Container], chosen: list[bool]) -> NamedTree:
-    """Build the tree of parameters, bottom up; what is shared in the model is shared in it."""
-    made: list[Any] = []
-    for entry in listed:
-        if isinstance(entry, Item):
-            made.append(entry.value)
-            continue
-        parts = [pair for pair in zip(entry.parts, entry.places, strict=True) if chosen[pair[1]]]
-        values = [made[place] for _, place in parts]
-        made.append(named_tree([name for name, _ in parts], values, entry.names))
-    if isinstance(made[-1], NamedTree):
-        return made[-1]
-    return named_tree(["_1"], [made[-1]]) if chosen[-1] else named_tree([], [])
-
-
-def _plan(listed: list[Item | Container], chosen: list[bool], layout: Layout) -> Plan:
-    """Say where every part of the model comes from: the vector, the statics or another part."""
-    sites: dict[tuple[str, ...], Leaf] = dict(layout.axis.leaves())
-    cuts: dict[Cut, int] = {}
-    statics: list[Any] = []
-    places: list[int] = []  # where each entry stands in its own list: cuts, statics or assemblies
-    for entry, is_parameter in zip(listed, chosen, strict=True):
-        if isinstance(entry, Container):
-            places.append(-1)
-        elif is_parameter:
-            places.append(cuts.setdefault(_cut(sites[entry.names], entry.value), len(cuts)))
-        else:
-            places.append(len(statics))
-            statics.append(entry.value)
-
-    assemblies: list[Assembly] = []
-    for position, (entry, is_parameter) in enumerate(zip(listed, chosen, strict=True)):
-        if isinstance(entry, Container):
-            places[position] = len(cuts) + len(statics) + len(assemblies)
-            assemblies.append(
-                Assembly(entry.parts, tuple(places[p] for p in entry.places), entry.rebuild)
-            )
-        elif not is_parameter:
-            places[position] += len(cuts)
-    return Plan(tuple(cuts), tuple(statics), tuple(assemblies), places[-1])
-
-
-def _cut(site: Leaf, value: Any) -> Cut:
-    assert site.slot is not None  # a whole model stores everything inside
-    span = site.span
-    is_number = type(value) in (bool, int, float, complex)
-    scalar = type(value) if is_number else np.generic if isinstance(value, np.generic) else None
-    dtype = None if is_number else dtype_of(value)
-    return Cut(site.slot, span.start, span.stop, site.shape, site.view, dtype, scalar)
