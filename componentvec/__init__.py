@@ -10,6 +10,7 @@ from componentvec.axis import Axis
 from componentvec.errors import (
     AxisMismatchError,
     ComponentError,
+    CopyError,
     DeviceError,
     LabelError,
     LengthError,
@@ -37,6 +38,7 @@ __all__ = [
     "AxisMismatchError",
     "ComponentError",
     "ComponentVector",
+    "CopyError",
     "DeviceError",
     "LabelError",
     "Labelled",

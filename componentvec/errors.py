@@ -16,6 +16,7 @@ from pathlib import Path
 __all__ = [
     "AxisMismatchError",
     "ComponentError",
+    "CopyError",
     "DeviceError",
     "LabelError",
     "LengthError",
@@ -81,6 +82,10 @@ class SharingError(ComponentError, ValueError):
 
 class PromotionError(ComponentError, TypeError):
     """Values that are not numbers, or whose dtype would have to change to go where they are put."""
+
+
+class CopyError(PromotionError, ValueError):
+    """A copy that ``copy=False`` forbids; a ValueError too, as in NumPy."""
 
 
 class DeviceError(ComponentError, TypeError):

@@ -18,7 +18,7 @@ from componentvec.errors import SharingError
 from componentvec.names import format_path
 from componentvec.typing import SharingPolicy
 
-__all__ = ["Link", "find_ties", "tied_to"]
+__all__ = ["Link", "find_ties", "tied_to", "untied"]
 
 # How much work NumPy may spend on deciding whether two strided arrays overlap.
 _MAX_WORK: Any = 1_000_000  # Any: stubs of NumPy before 2.5 know the special values only
@@ -124,6 +124,15 @@ def tied_to(
         if one < count <= two or also_frozen & {one, two}:
             raise _partial(names[one], names[two])
     return [link is not None and link.first < count for link in links[count:]]
+
+
+def untied(leaves: Sequence[Any]) -> list[Any]:
+    """Copy the arrays that have elements in common with an earlier one; the others stay."""
+    overlaps: list[tuple[int, int]] = []
+    links = _links(leaves, overlaps)
+    shared = {place for place, link in enumerate(links) if link is not None}
+    shared.update(max(pair) for pair in overlaps)
+    return [leaf.copy() if place in shared else leaf for place, leaf in enumerate(leaves)]
 
 
 def _links(

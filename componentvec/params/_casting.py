@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from componentvec.backends import kind_of
-from componentvec.errors import PromotionError
+from componentvec.errors import CopyError, PromotionError
 from componentvec.params._plan import Cut, Plan
 from componentvec.typing import Shape
 
@@ -81,7 +81,7 @@ def cast_pieces(cuts: Sequence[Cut], pieces: list[Any], rules: Rules) -> None:
                     "dtype='follow' to give the model the vector's dtype, or use "
                     "destructure_by_dtype"
                 )
-                raise PromotionError(msg)
+                raise CopyError(msg)
             slots[cut.slot] = _cast(piece, wanted, place, rules)
         pieces[place] = slots[cut.slot]
 

@@ -11,6 +11,7 @@ from componentvec.axis import Leaf
 from componentvec.backends import dtype_of
 from componentvec.params._parameters import Predicate, choose
 from componentvec.params._plan import Assembly, Cut, Plan
+from componentvec.sharing import untied
 from componentvec.tree import Container, Item, walk
 from componentvec.typing import SharingPolicy
 
@@ -44,11 +45,23 @@ def take_model_apart(
     if isinstance(listed[-1], Item):
         listed = [listed[-1]._replace(names=("_1",))]  # a model that is one leaf: it gets a name
     chosen = choose(listed, trainable, sharing)
+    if sharing == "copy":
+        listed = _untied(listed, chosen)
     parameters = _named(listed, chosen)
     layout = lay_out(parameters, sharing)
     if sharing != "alias":
         listed = _share_static_containers(listed, chosen)
     return parameters, _plan(listed, chosen, layout), layout
+
+
+def _untied(listed: list[Item | Container], chosen: list[bool]) -> list[Item | Container]:
+    """Give parameters that share memory with an earlier one memory of their own."""
+    places = [p for p, entry in enumerate(listed) if chosen[p] and isinstance(entry, Item)]
+    values = untied([listed[place].value for place in places])
+    apart = list(listed)
+    for place, value in zip(places, values, strict=True):
+        apart[place] = Item(listed[place].names, value)
+    return apart
 
 
 def _share_static_containers(

@@ -112,7 +112,9 @@ class Restructure(Generic[M]):
             For a vector of another structure or shape.
         PromotionError
             For a complex vector where a parameter is real: dropping imaginary parts is never right.
-            The same for fractions where it is an integer, and for casts under ``copy=False``.
+            The same for fractions where it is an integer.
+        CopyError
+            For casts under ``copy=False``.
         SharingError
             For a tree whose tied sites differ.
 

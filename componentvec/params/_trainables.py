@@ -37,7 +37,7 @@ def trainables_nt(
         The model. It is not changed.
     sharing : {"alias", "reject", "copy"}, optional
         What happens to parameters that share memory: one slot for all (default), an error, or a
-        slot each. For "copy", pass it to `ComponentVector` too, which keeps ties by default.
+        slot each. Under "copy" the tree holds copies where an earlier one has the memory.
     trainable : callable, optional
         ``(path, leaf) -> bool``, asked for every array of numbers, NumPy scalar and Python number
         that no class left out: whether it is a parameter. Paths are written as in labels
@@ -46,7 +46,7 @@ def trainables_nt(
     Returns
     -------
     parameters : NamedTree
-        Nested named tuples of the model's own arrays, not copies. Positions are named ``_1``,
+        Nested named tuples of the model's own arrays. Positions are named ``_1``,
         ``_2``, …; a container without parameters is an empty group, a static is absent.
     restructure : Restructure
         Makes models from vectors: ``restructure(v)``.

@@ -12,7 +12,7 @@ import numpy as np
 
 from componentvec.arrays import view_slot
 from componentvec.backends import can_cast
-from componentvec.errors import PromotionError, SharingError
+from componentvec.errors import CopyError, PromotionError, SharingError
 from componentvec.names import format_path
 from componentvec.params._casting import Rules, cast_pieces, restore_numbers
 from componentvec.params._plan import Cut
@@ -115,7 +115,7 @@ def _piece(site: Site, array: Any, place: int, cuts: Sequence[Cut], rules: Rules
     piece = np.array(pieces[0]) if rules.copy else np.ascontiguousarray(pieces[0])
     if rules.copy is False and array.size and not np.may_share_memory(piece, array):
         msg = f"`{rules.path_of(place)}` can only be given by a copy, which copy=False forbids"
-        raise PromotionError(msg)
+        raise CopyError(msg)
     return piece
 
 

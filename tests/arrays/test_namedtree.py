@@ -223,7 +223,7 @@ def test_a_shallow_copy_shares_every_array():
 
 def test_arrays_that_overlap_in_part_are_copied_with_their_values():
     x = np.arange(6.0)
-    tree, _ = cv.trainables_nt({"a": x[:4], "b": x[2:]}, sharing="copy")
+    tree = named_tree(["a", "b"], [x[:4], x[2:]])
     for make in COPIES.values():
         again = make(tree)
         assert again.a.tolist() == [0.0, 1.0, 2.0, 3.0]

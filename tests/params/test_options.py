@@ -146,7 +146,7 @@ def test_the_model_of_the_first_discussion_does_what_was_said_there():
     assert made[0] is made[1]
     assert (made[0].dtype, made[0].tolist()) == (np.float32, [1.0, 999.0])
     assert np.shares_memory(made[2], v)
-    with pytest.raises(cv.PromotionError, match="copy=False"):
+    with pytest.raises(cv.CopyError, match="copy=False"):
         restructure(v, copy=False)
     followed = restructure(v, dtype="follow", copy=False)
     assert all(np.shares_memory(part, v) for part in followed)

@@ -368,6 +368,35 @@ def test_copy_takes_overlapping_parameters_apart():
     assert v.tolist() == [0.0, 1.0, 1.0, 2.0]
 
 
+SHARED = {
+    "one object": lambda w: [w, {"again": w}],
+    "transposed": lambda w: (w.T, w),
+    "overlapping": lambda w: {"a": w[:1], "b": w, "c": w[1:].T},
+    "one container": lambda w: [[w, np.float64(2.0)]] * 2,
+    "no relation": lambda w: [w.reshape(-1), w.T, w.T.reshape(1, 3, 2)],
+}
+
+
+@pytest.mark.parametrize("make", SHARED.values(), ids=SHARED)
+def test_the_tree_of_a_copy_policy_shares_nothing(make):
+    weight = np.arange(6.0).reshape(2, 3)
+    model = make(weight)
+    ps, restructure = cv.trainables_nt(model, sharing="copy")
+    v = cv.ComponentVector(ps)
+    assert v.axis is restructure.axis
+    assert v.axis.ties() == []
+    assert v.tolist() == cv.destructure(model, sharing="copy")[0].tolist()
+    assert weight.tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_the_tree_of_a_copy_policy_keeps_the_first_array_itself():
+    weight, alone = np.ones(2), np.ones(1)
+    ps = parameters([weight, weight, alone], sharing="copy")
+    assert ps._1 is weight
+    assert ps._3 is alone
+    assert not np.shares_memory(ps._2, weight)
+
+
 def test_an_unknown_policy_is_refused_by_its_value():
     with pytest.raises(ValueError, match=r"'alias', 'reject' or 'copy', not 'maybe'"):
         parameters({"a": np.ones(1)}, sharing="maybe")
