@@ -17,6 +17,8 @@ from componentvec import errors
         ("LengthError", (ValueError,)),
         ("SharingError", (ValueError,)),
         ("PromotionError", (TypeError,)),
+        ("CopyError", (errors.PromotionError, ValueError)),
+        ("UnregisteredTypeError", (TypeError,)),
         ("DeviceError", (TypeError,)),
         ("MissingDependencyError", (ImportError,)),
     ],
@@ -31,9 +33,10 @@ def test_every_error_is_a_public_name_of_the_package():
     assert all(getattr(cv, name) is getattr(errors, name) for name in errors.__all__)
 
 
-def test_the_warning_is_a_user_warning_and_no_error():
-    assert issubclass(errors.ShadowedNameWarning, UserWarning)
-    assert not issubclass(errors.ShadowedNameWarning, errors.ComponentError)
+@pytest.mark.parametrize("name", [n for n in errors.__all__ if n.endswith("Warning")])
+def test_a_warning_is_a_user_warning_and_no_error(name):
+    assert issubclass(getattr(errors, name), UserWarning)
+    assert not issubclass(getattr(errors, name), errors.ComponentError)
 
 
 @pytest.mark.parametrize("name", [n for n in errors.__all__ if n.endswith("Error")])
