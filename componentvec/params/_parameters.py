@@ -139,8 +139,8 @@ def _warn_of_numbers(listed: _Listed, paths: Sequence[Names | None]) -> None:
     if numbers:
         more = f" and {len(numbers) - 6} more" if len(numbers) > 6 else ""
         msg = (
-            f"the model has no parameters: {', '.join(numbers[:6])}{more} are Python numbers, and "
-            "static; make them NumPy arrays or scalars, or pass trainable=lambda path, leaf: True"
+            f"the model has no parameters; its Python numbers {', '.join(numbers[:6])}{more} are "
+            "static: make them NumPy arrays or scalars, or pass trainable=lambda path, leaf: True"
         )
         warnings.warn(msg, NoParametersWarning, stacklevel=user_stacklevel())
 
@@ -148,27 +148,30 @@ def _warn_of_numbers(listed: _Listed, paths: Sequence[Names | None]) -> None:
 def _refuse_hidden(names: Names, entry: Item | Container) -> None:
     """Raise for a static, or further attributes of a container, that an array hides in."""
     if isinstance(entry, Item):
-        hidden = _hidden_in(entry.value)
-        beside = ""
+        hidden, beside = _hidden_in(entry.value), ""
     else:
         hidden = _first_array([(f".{name}", value) for name, value in entry.kept])
         beside = ", beside its parts"
     if hidden is None:
         return
     kind = type(entry.value)
-    name = kind.__qualname__
-    held = "is an array" if hidden == "" else f"holds an array at `{hidden}`{beside}"
-    cure = (
-        "Put what it holds into a list or dict"
-        if kind.__module__ in ("builtins", "numpy") or kind is deque
-        else f"Call cv.register_pytree_node({name}, flatten, unflatten) to say what its parts are, "
-        f"or cv.register_static({name}) to leave it out"
-    )
+    held = f"holds an array at `{hidden}`{beside}" if hidden else "is an array"
     msg = (
-        f"{quoted(names)} is of class {name}, which is not registered, but {held}; no vector would "
-        f"have it. {cure}"
+        f"{quoted(names)} is of class {kind.__qualname__}, which is not registered, but {held}; no "
+        f"vector would have it. {_cure(kind, is_container=bool(beside))}"
     )
     raise UnregisteredTypeError(msg)
+
+
+def _cure(kind: type, *, is_container: bool) -> str:
+    if kind.__module__ in ("builtins", "numpy") or kind is deque:
+        return "Put what it holds into a list or dict"
+    name = kind.__qualname__
+    return (
+        f"{'Make it one of the parts, or call' if is_container else 'Call'} "
+        f"cv.register_pytree_node({name}, flatten, unflatten) to say what its parts are, or "
+        f"cv.register_static({name}) to leave it out"
+    )
 
 
 def _hidden_in(value: Any) -> str | None:

@@ -279,14 +279,14 @@ def test_numbers_without_any_parameter_warn_with_their_paths(entry):
     (warning,) = caught
     assert warning.category is cv.NoParametersWarning
     assert str(warning.message) == (
-        'the model has no parameters: `rate`, `z._1`, `["we.ird"].x` are Python numbers, and '
-        "static; make them NumPy arrays or scalars, or pass trainable=lambda path, leaf: True"
+        'the model has no parameters; its Python numbers `rate`, `z._1`, `["we.ird"].x` are '
+        "static: make them NumPy arrays or scalars, or pass trainable=lambda path, leaf: True"
     )
     assert warning.filename == __file__
 
 
 def test_many_numbers_are_counted_and_not_all_listed():
-    with pytest.warns(cv.NoParametersWarning, match=r"`_5`, `_6` and 3 more are Python numbers"):
+    with pytest.warns(cv.NoParametersWarning, match=r"Python numbers `_1`, .*`_6` and 3 more are static"):
         cv.trainables_nt([1.0] * 9)
 
 
@@ -528,8 +528,8 @@ def test_further_attributes_of_a_container_that_hold_arrays_are_refused(containe
         cv.trainables_nt({"a": [container]})
     assert str(caught.value) == (
         f"`a._1` is of class {kind}, which is not registered, but holds an array at "
-        f"`.extra._2.w`, beside its parts; no vector would have it. Call "
-        f"cv.register_pytree_node({kind}, flatten, unflatten) to say what its parts are, or "
+        f"`.extra._2.w`, beside its parts; no vector would have it. Make it one of the parts, or "
+        f"call cv.register_pytree_node({kind}, flatten, unflatten) to say what its parts are, or "
         f"cv.register_static({kind}) to leave it out"
     )
 
