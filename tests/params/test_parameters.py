@@ -286,7 +286,7 @@ def test_numbers_without_any_parameter_warn_with_their_paths(entry):
 
 
 def test_many_numbers_are_counted_and_not_all_listed():
-    with pytest.warns(cv.NoParametersWarning, match=r"Python numbers `_1`, .*`_6` and 3 more are static"):
+    with pytest.warns(cv.NoParametersWarning, match=r"`_5`, `_6` and 3 more are static"):
         cv.trainables_nt([1.0] * 9)
 
 
