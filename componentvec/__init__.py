@@ -27,6 +27,7 @@ from componentvec.params import (
     RestructureByDtype,
     destructure,
     destructure_by_dtype,
+    is_parameter,
     trainables_nt,
 )
 from componentvec.tree import register_pytree_node, register_static
@@ -57,6 +58,7 @@ __all__ = [
     "destructure_by_dtype",
     "errors",
     "full",
+    "is_parameter",
     "path",
     "register_pytree_node",
     "register_static",

@@ -58,7 +58,7 @@ def assign(vector: Labelled, names: Keys, child: Leaf | Group, value: Any) -> No
 
 def is_named(value: Any) -> bool:
     """Tell whether a value has parts with names of their own: not a list, which has positions."""
-    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+    if isinstance(value, (list, tuple)) and not hasattr(type(value), "_fields"):
         return False
     return not isinstance(value, np.ndarray) and named_children(value) is not None
 

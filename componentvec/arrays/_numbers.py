@@ -57,7 +57,7 @@ def numbers(value: object) -> Weak | np.ndarray[Any, Any] | None:
 
 
 def _is_sequence(value: object) -> TypeGuard[Sequence[Any]]:
-    return isinstance(value, (list, tuple)) and not hasattr(value, "_fields")
+    return isinstance(value, (list, tuple)) and not hasattr(type(value), "_fields")
 
 
 def _kind(value: object) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,10 +25,13 @@ from componentvec.sharing import tied_to
 from componentvec.tree import Container, Item, contents_of, is_static_class, take_apart
 from componentvec.typing import Names, SharingPolicy
 
-__all__ = ["Predicate", "choose"]
+__all__ = ["Predicate", "choose", "is_parameter"]
 
 Predicate: TypeAlias = Callable[[str, Any], bool]
 """``(path, leaf) -> bool``: whether a number or an array of numbers is a parameter."""
+
+# What nothing hides in, and what there may be millions of.
+_ATOMS = frozenset({bool, int, float, complex, str, bytes, type(None)})
 
 _Listed: TypeAlias = Sequence[Item | Container]
 
@@ -57,11 +60,7 @@ def choose(listed: _Listed, trainable: Predicate | None, sharing: SharingPolicy)
     SharingError
         For static arrays that overlap parameters in part.
     """
-    paths = _open_paths(listed)
-    chosen = [
-        names is not None and isinstance(entry, Item) and _is_chosen(names, entry.value, trainable)
-        for entry, names in zip(listed, paths, strict=True)
-    ]
+    paths, chosen = _visit(listed, trainable)
     for entry, names, is_parameter in zip(listed, paths, chosen, strict=True):
         if names is not None and not is_parameter:
             _refuse_hidden(() if entry is listed[-1] else names, entry)
@@ -76,33 +75,74 @@ def choose(listed: _Listed, trainable: Predicate | None, sharing: SharingPolicy)
     return chosen
 
 
-def _open_paths(listed: _Listed) -> list[Names | None]:
-    """Give the first path to every entry that passes nothing which its class left out, if any."""
+def _visit(listed: _Listed, trainable: Predicate | None) -> tuple[list[Names | None], list[bool]]:
+    """Go wherever nothing leads that a class left out.
+
+    Returns
+    -------
+    paths : list of (tuple of str or None)
+        The first path to every entry; None for what is only left out.
+    chosen : list of bool
+        Whether it is a parameter. What stands in several places is one when any of them is chosen.
+    """
     paths: list[Names | None] = [None] * len(listed)
+    chosen = [False] * len(listed)
     pending: list[tuple[int, Names]] = [(len(listed) - 1, listed[-1].names)]
     while pending:
         place, names = pending.pop()
-        if paths[place] is not None:
-            continue
-        paths[place] = names
         entry = listed[place]
+        if paths[place] is None:
+            paths[place] = names
+        elif trainable is None:
+            continue  # the default rule says the same everywhere
         if isinstance(entry, Container):
             pending += [
                 (part, (*names, name))
                 for name, part in zip(entry.parts, entry.places, strict=True)
                 if name not in entry.frozen
             ][::-1]
-    return paths
+        else:
+            chosen[place] = chosen[place] or _is_chosen(names, entry.value, trainable)
+    return paths, chosen
 
 
 def _is_chosen(names: Names, value: Any, trainable: Predicate | None) -> bool:
     if is_static_class(type(value)):
         return False
     if trainable is None:
-        return is_array(value) and is_inexact(value)
+        return is_parameter(value)
     if type(value) in (bool, int, float, complex) or _has_numbers(value):
         return bool(trainable(format_path(names), value))
     return False
+
+
+def is_parameter(leaf: object) -> bool:
+    """Tell whether a leaf is a parameter by default.
+
+    Parameters
+    ----------
+    leaf : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        True for arrays and NumPy scalars of real or complex floating dtype.
+
+    Examples
+    --------
+    To leave some parameters out, ask for the rest:
+
+    >>> import numpy as np
+    >>> import componentvec as cv
+    >>> model = {"encoder": np.ones(2), "head": np.ones(1), "steps": 3}
+    >>> v, _ = cv.destructure(
+    ...     model, trainable=lambda path, leaf: cv.is_parameter(leaf) and path != "encoder"
+    ... )
+    >>> list(v.axis.paths())
+    ['head']
+    """
+    return is_array(leaf) and is_inexact(leaf)
 
 
 def _has_numbers(value: Any) -> bool:
@@ -150,15 +190,15 @@ def _refuse_hidden(names: Names, entry: Item | Container) -> None:
     if isinstance(entry, Item):
         hidden, beside = _hidden_in(entry.value), ""
     else:
-        hidden = _first_array([(f".{name}", value) for name, value in entry.kept])
+        hidden = _first_array((f".{name}", value) for name, value in entry.kept)
         beside = ", beside its parts"
     if hidden is None:
         return
     kind = type(entry.value)
     held = f"holds an array at `{hidden}`{beside}" if hidden else "is an array"
     msg = (
-        f"{quoted(names)} is of class {kind.__qualname__}, which is not registered, but {held}; no "
-        f"vector would have it. {_cure(kind, is_container=bool(beside))}"
+        f"{quoted(names)} is of class {kind.__qualname__}, which is not registered, but {held}; it "
+        f"would be left out of the vector. {_cure(kind, is_container=bool(beside))}"
     )
     raise UnregisteredTypeError(msg)
 
@@ -175,39 +215,51 @@ def _cure(kind: type, *, is_container: bool) -> str:
 
 
 def _hidden_in(value: Any) -> str | None:
-    """Find an array inside something that is no container; gives the code that reaches it."""
-    if isinstance(value, np.ndarray):
-        if value.dtype != object:
-            return None
-        return _first_array([(f".flat[{i}]", held) for i, held in enumerate(value.flat)])
-    if is_array(value) or is_static_class(type(value)):
+    """Find an array inside something that is not a container; gives the code that reaches it."""
+    if is_array(value) and not _has_objects(value):
         return None
-    if _is_unknown_array(value):
-        return ""
-    return _first_array(contents_of(value))
+    if is_static_class(type(value)):
+        return None
+    return "" if _is_unknown_array(value) else _first_array(contents_of(value))
 
 
-def _first_array(held: list[tuple[str, Any]]) -> str | None:
-    """Find an array among objects, or in containers of theirs, but not in further objects."""
-    pending = held[::-1]
+def _first_array(held: Iterable[tuple[str, Any]]) -> str | None:
+    """Find an array among objects, or in what they hold."""
+    pending = [iter(held)]
     seen: dict[int, Any] = {}
     while pending:
-        code, value = pending.pop()
-        if (is_array(value) and is_inexact(value)) or _is_unknown_array(value):
+        code, value = next(pending[-1], (None, None))
+        if code is None:
+            pending.pop()
+            continue
+        if is_parameter(value) or _is_unknown_array(value):
             return code
-        if id(value) in seen:
+        if id(value) in seen or is_static_class(type(value)):
             continue
         seen[id(value)] = value
-        try:
-            parts = take_apart(value)
-        except LabelError:
-            continue  # keys that cannot be told apart: not a model
-        if parts is not None:
-            found = zip(parts.names, parts.values, strict=True)
-            pending += [
-                (f"{code}{_step(name)}", part) for name, part in found if name not in parts.frozen
-            ][::-1]
+        pending.append(_inside(code, value))
     return None
+
+
+def _inside(code: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the parts of a container that are not left out, or what another object holds."""
+    try:
+        parts = take_apart(value)
+    except LabelError:
+        return  # keys that cannot be told apart: not a model
+    if parts is None:
+        for step, part in contents_of(value):
+            yield f"{code}{step}", part
+        return
+    for name, part in zip(parts.names, parts.values, strict=True):
+        if type(part) not in _ATOMS and name not in parts.frozen:
+            yield f"{code}{_step(name)}", part
+    for name, part in parts.kept:
+        yield f"{code}.{name}", part
+
+
+def _has_objects(array: Any) -> bool:
+    return getattr(array.dtype, "kind", None) == "O"
 
 
 def _step(name: str) -> str:

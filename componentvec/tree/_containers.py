@@ -73,9 +73,9 @@ def _split(value: Any) -> _Split | None:
     if isinstance(value, tuple):
         if hasattr(type(value), "n_sequence_fields"):
             return None  # a record of the system's (time.gmtime()), made in C and by C only
-        fields = getattr(value, "_fields", None)
-        if fields is not None and len(fields) == len(value):
-            return tuple(fields), tuple(value)
+        fields = getattr(kind, "_fields", None)  # of the class: mocks have every name
+        if isinstance(fields, tuple) and len(fields) == len(value):
+            return fields, tuple(value)
         return position_names(len(value)), tuple(value)
     if isinstance(value, list):
         return position_names(len(value)), tuple(value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import weakref
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -24,7 +23,7 @@ class Schema(NamedTuple):
     frozen: frozenset[str]
     """Fields whose metadata says ``{"trainable": False}``."""
     computed: frozenset[str]
-    """Attributes that hold values of cached properties."""
+    """Slots that hold values of cached properties."""
 
 
 _schemas: weakref.WeakKeyDictionary[type, Schema | None] = weakref.WeakKeyDictionary()
@@ -49,26 +48,19 @@ def _read_schema(kind: Any) -> Schema | None:
     if is_attrs:
         fields |= {field.name: field for field in kind.__attrs_attrs__}
     frozen = (name for name, field in fields.items() if not field.metadata.get("trainable", True))
-    return Schema(tuple(fields), frozenset(frozen), frozenset(_computed(kind, fields)))
+    return Schema(tuple(fields), frozenset(frozen), frozenset(_cached_in_slots(kind, fields)))
 
 
-def _computed(kind: type, fields: Iterable[str]) -> Iterable[str]:
-    """Name the attributes that cached properties keep their values in."""
+def _cached_in_slots(kind: type, fields: Iterable[str]) -> Iterable[str]:
+    """Name the slots that attrs gives to cached properties, beside those of the fields."""
     for base in kind.__mro__:
-        for name, member in vars(base).items():
-            if isinstance(member, functools.cached_property):
-                yield name
         if "__attrs_attrs__" in vars(base):
-            # With slots, attrs gives a cached property a slot beside those of the fields.
             slots = set(vars(base).get("__slots__", ()))
             yield from slots.difference(fields, ["__weakref__", _HASH])
 
 
 def field_state(value: object, schema: Schema, leave_out: Iterable[str]) -> Attributes:
-    """List the attributes of an object that are neither parts nor values of cached properties.
-
-    The latter were computed from the old parameters, and must not outlive them.
-    """
+    """List the attributes of an object that are neither parts nor values of cached properties."""
     state = attributes_of(value, {*leave_out, *schema.computed})
     if _HASH not in dict(state.items):
         return state

@@ -1,9 +1,9 @@
-"""What objects keep that are no containers: looked at, never rebuilt."""
+"""What an object holds that is not a container: searched for arrays, never rebuilt."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import (
     BuiltinFunctionType,
     FunctionType,
@@ -20,20 +20,27 @@ __all__ = ["contents_of"]
 _CLOSED = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType)
 
 
-def contents_of(value: object) -> list[tuple[str, Any]]:
-    """List what an object keeps, each with the code that reaches it from the object.
+def contents_of(value: object) -> Iterator[tuple[str, Any]]:
+    """Yield what an object holds, each with the code that reaches it from the object.
 
-    Returns
-    -------
-    list of (str, object)
-        Attributes, slots included (``.scale``), and the elements of deques, sets and mappings.
-        Nothing for functions, classes and modules.
+    Yields
+    ------
+    code : str
+        Such as ``.scale`` for attributes, slots included, and ``[0]`` for the elements of deques,
+        sets, mappings and arrays of objects. Nothing for functions, classes and modules.
+    held : object
     """
     if isinstance(value, _CLOSED):
-        return []
-    found = [(f".{name}", held) for name, held in attributes_of(value).items]
-    if isinstance(value, (deque, set, frozenset)):
-        found += [(f"[{place}]", held) for place, held in enumerate(value)]
-    elif isinstance(value, Mapping):
-        found += [(f"[{key!r}]", held) for key, held in value.items()]
-    return found
+        return
+    for name, held in attributes_of(value).items:
+        yield f".{name}", held
+    if isinstance(value, Mapping):
+        for key, held in value.items():
+            yield f"[{key!r}]", held
+    elif isinstance(value, (deque, set, frozenset)):
+        for place, held in enumerate(value):
+            yield f"[{place}]", held
+    elif getattr(getattr(value, "dtype", None), "kind", None) == "O":
+        elements: Iterable[Any] = getattr(value, "flat", ())
+        for place, held in enumerate(elements):
+            yield f".flat[{place}]", held

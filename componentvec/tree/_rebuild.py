@@ -6,6 +6,7 @@ immutable, comparable and picklable, so that the plan of a model is too.
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence, Set
@@ -221,7 +222,7 @@ def _with_attributes(made: Any, attributes: Attributes) -> Any:
 
 
 def attributes_of(container: object, leave_out: Set[str] = frozenset()) -> Attributes:
-    """List the instance attributes, slots included, that are not among `leave_out`."""
+    """List the instance attributes, slots included, without `leave_out` and cached values."""
     kind: Any = type(container)
     if kind in (dict, list, tuple):
         return _NO_ATTRIBUTES
@@ -229,4 +230,25 @@ def attributes_of(container: object, leave_out: Set[str] = frozenset()) -> Attri
     for name in _slots_of(kind):
         if hasattr(container, name):
             state[name] = getattr(container, name)
-    return Attributes(tuple((n, value) for n, value in state.items() if n not in leave_out))
+    gone = leave_out | computed_by(kind)
+    return Attributes(tuple((n, value) for n, value in state.items() if n not in gone))
+
+
+_computed: weakref.WeakKeyDictionary[type, frozenset[str]] = weakref.WeakKeyDictionary()
+
+
+def computed_by(cls: type) -> frozenset[str]:
+    """Name the attributes in which cached properties of a class keep their values.
+
+    They were computed from the old parts, and must not outlive them.
+    """
+    known = _computed.get(cls)
+    if known is None:
+        known = frozenset(
+            name
+            for base in cls.__mro__
+            for name, member in vars(base).items()
+            if isinstance(member, functools.cached_property)
+        )
+        _computed[cls] = known
+    return known

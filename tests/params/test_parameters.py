@@ -214,6 +214,29 @@ def test_a_model_that_is_one_leaf_has_the_path_1(leaf):
     assert given is leaf
 
 
+@pytest.mark.parametrize("value", [np.ones(2), np.float32(1.0), np.ones(0), np.array(1j)], ids=repr)
+def test_the_default_rule_can_be_asked_for_parameters(value):
+    assert cv.is_parameter(value) is True
+    assert parameters_at({"x": value}) == ["x"]
+
+
+@pytest.mark.parametrize("value", [np.arange(2), 1.0, True, None, "x", np.int8(1), [1.0]], ids=repr)
+def test_the_default_rule_can_be_asked_for_statics(value):
+    assert cv.is_parameter(value) is False
+
+
+def test_the_default_rule_serves_in_a_predicate():
+    model = {"encoder": [np.ones(2)], "head": np.ones(1), "steps": 3, "idx": np.arange(3)}
+    assert parameters_at(
+        model, lambda path, leaf: cv.is_parameter(leaf) and not path.startswith("encoder")
+    ) == ["head"]
+
+
+def parameters_at(model, trainable=None):
+    v, _ = cv.destructure(model, trainable=trainable)
+    return list(v.axis.paths())
+
+
 def test_what_opts_out_is_not_asked_for():
     assert [path for path, _ in asked_for([Half(np.ones(1), [2.0])])] == ["_1.weight._1"]
 
@@ -223,10 +246,19 @@ def test_a_leaf_at_several_places_is_asked_for_at_each():
     assert [path for path, _ in asked_for([shared, {"a": shared}])] == ["_1", "_2.a"]
 
 
-def test_a_container_at_several_places_is_asked_for_once_by_a_path_that_is_free():
+def test_what_a_container_at_several_places_holds_is_asked_for_at_each():
     shared = [np.ones(1)]
-    assert [path for path, _ in asked_for({"a": shared, "b": shared})] == ["a._1"]
+    assert [path for path, _ in asked_for({"a": shared, "b": shared})] == ["a._1", "b._1"]
     assert [path for path, _ in asked_for(Half(shared, shared))] == ["weight._1"]
+
+
+@pytest.mark.parametrize("place", ["a", "b"])
+def test_what_is_chosen_at_one_place_of_a_container_is_a_parameter_at_all(place):
+    shared = {"w": np.ones(2)}
+    ps, _ = cv.trainables_nt(
+        {"a": shared, "b": shared}, trainable=lambda path, leaf: path.startswith(place)
+    )
+    assert ps.a.w is ps.b.w is shared["w"]
 
 
 def test_the_answer_is_taken_for_true_or_false():
@@ -362,6 +394,11 @@ class Similar(Mapping):
         return 1
 
 
+class WithExtra(dict):
+    def __init__(self):
+        self.extra = np.ones(1)
+
+
 class LikeArray:
     def __array__(self, dtype=None, copy=None):
         raise AssertionError
@@ -403,6 +440,19 @@ HIDING = {
         '.p._1["a.b"]._1.weight.w',
     ),
     "first of many": (Opaque(p=[[], [3, np.ones(1)], np.ones(2)]), "Opaque", ".p._2._2"),
+    "in a further object": (Opaque(inner=Opaque(w=np.ones(1))), "Opaque", ".inner.w"),
+    "further objects in a list": (
+        Opaque(layers=[Opaque(n=1), Opaque(w=np.ones(1))]),
+        "Opaque",
+        ".layers._2.w",
+    ),
+    "further object in an array": (
+        np.array([Opaque(w=np.ones(1))], object),
+        "ndarray",
+        ".flat[0].w",
+    ),
+    "further object in a deque": (deque([Opaque(w=np.ones(1))]), "deque", "[0].w"),
+    "beside the parts of a container": (Opaque(p=[0], q=WithExtra()), "Opaque", ".q.extra"),
     "array-like inside": (Opaque(p=[LikeArray()]), "Opaque", ".p._1"),
     "deque": (deque([1, np.ones(1)]), "deque", "[1]"),
     "containers in a deque": (deque([{"w": [np.ones(1)]}]), "deque", "[0].w._1"),
@@ -433,9 +483,9 @@ def test_the_message_names_both_ways_out():
     with pytest.raises(cv.UnregisteredTypeError) as caught:
         cv.destructure({"net": [3, Opaque(scale=np.ones(1))]})
     assert str(caught.value) == (
-        "`net._2` is of class Opaque, which is not registered, but holds an array at `.scale`; no "
-        "vector would have it. Call cv.register_pytree_node(Opaque, flatten, unflatten) to say "
-        "what its parts are, or cv.register_static(Opaque) to leave it out"
+        "`net._2` is of class Opaque, which is not registered, but holds an array at `.scale`; it "
+        "would be left out of the vector. Call cv.register_pytree_node(Opaque, flatten, "
+        "unflatten) to say what its parts are, or cv.register_static(Opaque) to leave it out"
     )
     assert isinstance(caught.value, cv.ComponentError)
     assert isinstance(caught.value, TypeError)
@@ -455,9 +505,9 @@ def test_an_array_of_an_unknown_library_is_refused_by_its_path(value):
     with pytest.raises(cv.UnregisteredTypeError) as caught:
         cv.trainables_nt({"w": [value]})
     assert str(caught.value) == (
-        f"`w._1` is of class {kind}, which is not registered, but is an array; no vector would "
-        f"have it. Call cv.register_pytree_node({kind}, flatten, unflatten) to say what its parts "
-        f"are, or cv.register_static({kind}) to leave it out"
+        f"`w._1` is of class {kind}, which is not registered, but is an array; it would be "
+        f"left out of the vector. Call cv.register_pytree_node({kind}, flatten, unflatten) to say "
+        f"what its parts are, or cv.register_static({kind}) to leave it out"
     )
 
 
@@ -528,9 +578,9 @@ def test_further_attributes_of_a_container_that_hold_arrays_are_refused(containe
         cv.trainables_nt({"a": [container]})
     assert str(caught.value) == (
         f"`a._1` is of class {kind}, which is not registered, but holds an array at "
-        f"`.extra._2.w`, beside its parts; no vector would have it. Make it one of the parts, or "
-        f"call cv.register_pytree_node({kind}, flatten, unflatten) to say what its parts are, or "
-        f"cv.register_static({kind}) to leave it out"
+        f"`.extra._2.w`, beside its parts; it would be left out of the vector. Make it one of the "
+        f"parts, or call cv.register_pytree_node({kind}, flatten, unflatten) to say what its parts "
+        f"are, or cv.register_static({kind}) to leave it out"
     )
 
 
@@ -599,14 +649,11 @@ class Model:
         pytest.param(Opaque(n=1, s="x", f=math.sin, k=Plain), id="object without arrays"),
         pytest.param(Opaque(i=np.arange(3), b=np.array([True])), id="object with integers"),
         pytest.param(Opaque(s=np.array(["x"]), o=np.array([1, None])), id="object with text"),
-        pytest.param(Opaque(inner=Opaque(w=np.ones(1))), id="through a further object"),
-        pytest.param(Opaque(inner=[Opaque(w=np.ones(1))]), id="further object in a list"),
         pytest.param(Slotted(), id="slots never set"),
         pytest.param(deque([1, "x", np.arange(3)]), id="deque of statics"),
         pytest.param(frozenset(["a", 1.5]), id="frozenset of statics"),
         pytest.param(np.array([None, "x", 1.5], object), id="object array of statics"),
-        pytest.param(np.array([Opaque(w=np.ones(1))], object), id="further object in an array"),
-        pytest.param(deque([Opaque(w=np.ones(1))]), id="further object in a deque"),
+        pytest.param(Opaque(inner=[Opaque(w=np.arange(3))]), id="objects of statics"),
         pytest.param(np.random.default_rng(0), id="random generator"),
         pytest.param(np.dtype("f4"), id="dtype"),
         pytest.param(slice(0, 3), id="slice"),
@@ -793,7 +840,5 @@ def test_numpy_scalars_are_never_tied():
     assert restructure(np.array([5.0])) == Half(2.0, 5.0)
 
 
-def test_memory_inside_objects_is_nobodys_business():
-    hidden = Opaque(inner=Opaque(w=W))
-    assert names([hidden, W]) == {"_2": (2, 3)}
+def test_memory_inside_objects_that_are_left_out_is_nobodys_business():
     assert names(Half(Opaque(w=W[1:]), W)) == {"weight": (2, 3)}

@@ -6,6 +6,7 @@ from collections import ChainMap, Counter, OrderedDict, defaultdict, deque, name
 from dataclasses import InitVar, dataclass, field
 from types import MappingProxyType, SimpleNamespace
 from typing import ClassVar, NamedTuple
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -152,6 +153,12 @@ def test_keys_that_would_share_a_name_are_refused(mapping, keys):
         with pytest.raises(LabelError) as caught:
             read(mapping)
         assert str(caught.value) == f"the keys {keys} would both be named '_1'"
+
+
+@pytest.mark.parametrize("value", [mock.MagicMock(), mock.Mock(), mock.call, mock.call.x(1)])
+def test_objects_that_have_every_name_are_what_their_class_says(value):
+    parts = take_apart(value)
+    assert parts is None or parts.names == tuple(f"_{k + 1}" for k in range(len(value)))
 
 
 def test_a_mapping_that_cannot_be_rebuilt_is_read_but_not_taken_apart():

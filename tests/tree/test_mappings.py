@@ -2,6 +2,7 @@
 
 import copy
 import enum
+import functools
 import pickle
 from collections import ChainMap, Counter, OrderedDict, UserDict, defaultdict
 from collections.abc import Mapping, MutableMapping
@@ -384,14 +385,44 @@ def test_a_mapping_that_cannot_be_rebuilt_is_refused_when_it_holds_arrays(model,
     )
 
 
+class Cached(dict):
+    @functools.cached_property
+    def total(self):
+        return sum(self.values())
+
+
+class CachedList(list):
+    @functools.cached_property
+    def total(self):
+        return sum(self)
+
+
+class CachedMapping(UserDict):
+    @functools.cached_property
+    def total(self):
+        return sum(self.values())
+
+
+@pytest.mark.parametrize(
+    "container",
+    [Cached(a=1.0), CachedList([1.0]), CachedMapping(a=1.0)],
+    ids=lambda c: type(c).__name__,
+)
+def test_cached_properties_do_not_outlive_the_parts(container):
+    assert container.total == 1.0
+    rebuilt = take_apart(container).rebuild([5.0])
+    assert rebuilt.total == 5.0
+    assert container.total == 1.0
+
+
 def test_the_message_of_a_chain_map_says_where_the_array_is_and_what_to_do():
     with pytest.raises(cv.UnregisteredTypeError) as caught:
         cv.destructure({"m": ChainMap({"n": 1}, {"a": [0, np.ones(1)]})})
     assert str(caught.value) == (
         "`m` is of class ChainMap, which is not registered, but holds an array at "
-        "`.maps._2.a._2`; no vector would have it. Call cv.register_pytree_node(ChainMap, "
-        "flatten, unflatten) to say what its parts are, or cv.register_static(ChainMap) to leave "
-        "it out"
+        "`.maps._2.a._2`; it would be left out of the vector. Call "
+        "cv.register_pytree_node(ChainMap, flatten, unflatten) to say what its parts are, or "
+        "cv.register_static(ChainMap) to leave it out"
     )
 
 
