@@ -8,10 +8,7 @@ where (a path that prints as code) and what to do.
 from __future__ import annotations
 
 import difflib
-import os
-import sys
 from collections.abc import Iterable
-from pathlib import Path
 
 __all__ = [
     "AxisMismatchError",
@@ -106,14 +103,3 @@ class ShadowedNameWarning(UserWarning):
 
 class NoParametersWarning(UserWarning):
     """A model has numbers, but no parameter: Python numbers are static unless chosen."""
-
-
-def user_stacklevel() -> int:
-    """Count the frames up to code outside the package, for a warning to name that line."""
-    package = f"{Path(__file__).parent}{os.sep}"
-    level = 1
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
-        frame = frame.f_back
-        level += 1
-    return level

@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parents[1] / "componentvec"
 
 LAYERS = {
     # Standard library only.
-    **dict.fromkeys(["axis", "tree", "names", "errors", "typing"], 0),
+    **dict.fromkeys(["axis", "tree", "names", "errors", "typing", "_stacklevel"], 0),
     **dict.fromkeys(["backends", "sharing", "promotion", "display"], 1),
     "arrays": 2,
     "params": 3,
@@ -24,7 +24,7 @@ LAYERS = {
 # What a module may import from its own layer.
 NEIGHBOURS = {
     "names": {"errors"},
-    "axis": {"names", "errors", "typing"},
+    "axis": {"names", "errors", "typing", "_stacklevel"},
     "tree": {"names", "errors", "typing"},
     "sharing": {"backends"},
     "promotion": {"backends"},

@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterable, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from componentvec._stacklevel import user_stacklevel
 from componentvec.axis._intern import Structure, intern
 from componentvec.axis._nodes import Group, Leaf
 from componentvec.axis._records import GroupRecord, LeafRecord, Record, Tie
 from componentvec.axis._strides import View, simplify_view, view_fits
-from componentvec.errors import LabelError, ShadowedNameWarning, user_stacklevel
+from componentvec.errors import LabelError, ShadowedNameWarning
 from componentvec.names import RESERVED_NAMES, format_path, plain_name
 from componentvec.typing import Shape
 

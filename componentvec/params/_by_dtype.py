@@ -13,21 +13,19 @@ from componentvec.axis import Axis
 from componentvec.backends import dtype_of
 from componentvec.errors import LabelError, LengthError
 from componentvec.names import Path
-from componentvec.params._arguments import (
-    DtypeRule,
-    StaticsRule,
+from componentvec.params._casting import Rules, finish
+from componentvec.params._options import (
     as_flat,
     check_length,
     check_rules,
     copied,
     statics_of,
 )
-from componentvec.params._casting import Rules, finish
 from componentvec.params._reader import Site
 from componentvec.params._restructure import Restructure
-from componentvec.params._trees import add_cotangent, agreeing, check_fits
+from componentvec.params._tied_values import add_cotangent, agreeing, check_fits
 from componentvec.promotion import Weak
-from componentvec.typing import Shape
+from componentvec.typing import DtypeRule, Shape, StaticsRule
 
 __all__ = ["RestructureByDtype", "split_by_dtype"]
 

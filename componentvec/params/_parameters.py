@@ -8,27 +8,20 @@ from __future__ import annotations
 
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from componentvec._stacklevel import user_stacklevel
 from componentvec.backends import is_array, is_foreign, is_inexact, is_numeric, on_device
-from componentvec.errors import (
-    LabelError,
-    NoParametersWarning,
-    UnregisteredTypeError,
-    user_stacklevel,
-)
+from componentvec.errors import LabelError, NoParametersWarning, UnregisteredTypeError
 from componentvec.names import format_path, quoted
 from componentvec.sharing import tied_to
 from componentvec.tree import Container, Item, contents_of, is_static_class, take_apart
-from componentvec.typing import Names, SharingPolicy
+from componentvec.typing import Names, Predicate, SharingPolicy
 
-__all__ = ["Predicate", "choose", "is_parameter"]
-
-Predicate: TypeAlias = Callable[[str, Any], bool]
-"""``(path, leaf) -> bool``: whether a number or an array of numbers is a parameter."""
+__all__ = ["choose", "is_parameter"]
 
 # What nothing hides in, and what there may be millions of.
 _ATOMS = frozenset({bool, int, float, complex, str, bytes, type(None)})
@@ -99,7 +92,7 @@ def _visit(listed: _Listed, trainable: Predicate | None) -> tuple[list[Names | N
             pending += [
                 (part, (*names, name))
                 for name, part in zip(entry.parts, entry.places, strict=True)
-                if name not in entry.frozen
+                if name not in entry.left_out
             ][::-1]
         else:
             chosen[place] = chosen[place] or _is_chosen(names, entry.value, trainable)
@@ -252,7 +245,7 @@ def _inside(code: str, value: Any) -> Iterator[tuple[str, Any]]:
             yield f"{code}{step}", part
         return
     for name, part in zip(parts.names, parts.values, strict=True):
-        if type(part) not in _ATOMS and name not in parts.frozen:
+        if type(part) not in _ATOMS and name not in parts.left_out:
             yield f"{code}{_step(name)}", part
     for name, part in parts.kept:
         yield f"{code}.{name}", part

@@ -16,19 +16,18 @@ from componentvec.axis import Axis
 from componentvec.backends import is_array, is_numeric, native
 from componentvec.errors import AxisMismatchError, LabelError, LengthError
 from componentvec.names import format_path
-from componentvec.params._arguments import (
-    DtypeRule,
-    StaticsRule,
+from componentvec.params._casting import Rules, finish
+from componentvec.params._options import (
     as_flat,
     check_length,
     check_rules,
     copied,
     statics_of,
 )
-from componentvec.params._casting import Rules, finish
 from componentvec.params._plan import Plan
 from componentvec.params._reader import Reader, Site
-from componentvec.params._trees import add_cotangent, agreeing, check_fits, values_of
+from componentvec.params._tied_values import add_cotangent, agreeing, check_fits, values_of
+from componentvec.typing import DtypeRule, StaticsRule
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike

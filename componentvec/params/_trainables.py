@@ -10,11 +10,10 @@ from componentvec.arrays import ComponentVector, Layout, NamedTree, fill
 from componentvec.errors import PromotionError
 from componentvec.names import Path, format_path
 from componentvec.params._by_dtype import RestructureByDtype, split_by_dtype
-from componentvec.params._parameters import Predicate
-from componentvec.params._planning import take_model_apart
 from componentvec.params._restructure import Restructure
+from componentvec.params._take_apart import take_model_apart
 from componentvec.promotion import Weak, buffer_dtype
-from componentvec.typing import PromotionPolicy, SharingPolicy
+from componentvec.typing import Predicate, PromotionPolicy, SharingPolicy
 
 __all__ = ["destructure", "destructure_by_dtype", "trainables_nt"]
 

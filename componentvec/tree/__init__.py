@@ -1,7 +1,7 @@
 """Containers: how they come apart into named parts, and how they go back together."""
 
 from componentvec.tree._containers import named_children, take_apart
-from componentvec.tree._opaque import contents_of
+from componentvec.tree._contents import contents_of
 from componentvec.tree._parts import Parts, Rebuild
 from componentvec.tree._rebuild import RebuildDict, RebuildList, RebuildTuple, same_value
 from componentvec.tree._registry import (

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
+from enum import Enum
 from types import MappingProxyType
 from typing import Any
 
@@ -18,6 +20,7 @@ from componentvec.tree._rebuild import (
     RebuildProxy,
     RebuildTuple,
     attributes_of,
+    stored_items,
 )
 from componentvec.tree._registry import is_registered, is_static_class, open_registered
 
@@ -42,10 +45,10 @@ def take_apart(value: object) -> Parts | None:
     ------
     LabelError
         When two keys of a mapping would get the same name (1 and "_1").
+    UnregisteredTypeError
+        When the function registered for a class does not do its work.
     """
-    if is_registered(type(value)):
-        return open_registered(value)
-    known = open_jax(value)
+    known = _known(value)
     if known is not None:
         return known
     split = _split(value)
@@ -54,38 +57,53 @@ def take_apart(value: object) -> Parts | None:
 
 def named_children(value: object) -> dict[str, Any] | None:
     """Return the parts of a container by name, of any mapping too; None for anything else."""
-    if is_static_class(type(value)):
-        return None
-    known = open_registered(value) or open_jax(value)
+    known = _known(value)
     split = (known.names, known.values) if known is not None else _split(value)
-    if split is None and isinstance(value, Mapping):
+    if split is None and isinstance(value, Mapping) and not is_static_class(type(value)):
         split = key_names(tuple(value)), tuple(value.values())
     return None if split is None else dict(zip(*split, strict=True))
 
 
+def _known(value: object) -> Parts | None:
+    """Take an object of a registered class apart; None for all others."""
+    kind = type(value)
+    if is_registered(kind):
+        return open_registered(value)
+    return open_jax(value)
+
+
 def _split(value: Any) -> _Split | None:
-    """Return names and values of the parts of the built-in kinds of container."""
+    """Return names and values of the parts of the built-in kinds of container.
+
+    What a subclass makes of iteration or length does not matter: the parts are what is stored.
+    """
     kind = type(value)
     if kind.__module__ in _ATOM_MODULES and kind not in _CONTAINERS:
         return None
+    if is_static_class(kind) or isinstance(value, Enum):  # a member is one object everywhere
+        return None
     if isinstance(value, dict):
-        return key_names(tuple(value)), tuple(value.values())
+        items = stored_items(value)
+        return key_names(tuple(items)), tuple(items.values())
     if isinstance(value, tuple):
-        if hasattr(type(value), "n_sequence_fields"):
+        if hasattr(kind, "n_sequence_fields"):
             return None  # a record of the system's (time.gmtime()), made in C and by C only
+        parts: tuple[Any, ...] = tuple.__getitem__(value, slice(None))
         fields = getattr(kind, "_fields", None)  # of the class: mocks have every name
-        if isinstance(fields, tuple) and len(fields) == len(value):
-            return fields, tuple(value)
-        return position_names(len(value)), tuple(value)
+        if isinstance(fields, tuple) and len(fields) == len(parts):
+            return fields, parts
+        return position_names(len(parts)), parts
     if isinstance(value, list):
-        return position_names(len(value)), tuple(value)
+        parts = tuple(list.__getitem__(value, slice(None)))
+        return position_names(len(parts)), parts
     schema = schema_of(kind)
     if schema is not None:
         names = tuple(name for name in schema.names if hasattr(value, name))
         return names, tuple(getattr(value, name) for name in names)
     # Last: an abstract class answers slowly, and most mappings are dicts.
     if isinstance(value, Mapping) and (kind is MappingProxyType or _holder_of(value)):
-        return key_names(tuple(value)), tuple(value.values())
+        keys = tuple(value)
+        return key_names(keys), tuple(value[key] for key in keys)
     return None
 
 
@@ -105,7 +123,7 @@ def _with_rebuild(value: Any, names: tuple[str, ...], values: tuple[Any, ...]) -
     if schema is not None:
         attributes = field_state(value, schema, leave_out=names)
         made = RebuildObject(kind, names, attributes)
-        return Parts(names, values, made, schema.frozen, attributes.items)
+        return Parts(names, values, made, schema.left_out, attributes.items)
     if kind is MappingProxyType:
         return Parts(names, values, RebuildProxy(RebuildDict(dict, tuple(value))))
     holder = _holder_of(value)
@@ -119,17 +137,18 @@ def _with_rebuild(value: Any, names: tuple[str, ...], values: tuple[Any, ...]) -
 
 def _dict_rebuild(value: dict[Any, Any]) -> RebuildDict:
     kind = type(value)
+    items = stored_items(value)
     if kind is dict:
-        return RebuildDict(dict, tuple(value))
+        return RebuildDict(dict, tuple(items))
     own_dict = getattr(value, "__dict__", None) is value
     attributes = Attributes() if own_dict else attributes_of(value)
     # Items that are attributes too (`batch.x` for `batch["x"]`) stay so.
     mirrored = tuple(
-        name for name, held in attributes.items if name in value and value[name] is held
+        name for name, held in attributes.items if name in items and items[name] is held
     )
     rest = tuple(item for item in attributes.items if item[0] not in mirrored)
-    factory = getattr(value, "default_factory", None)
-    return RebuildDict(kind, tuple(value), Attributes(rest), factory, mirrored, own_dict)
+    factory = value.default_factory if isinstance(value, defaultdict) else None
+    return RebuildDict(kind, tuple(items), Attributes(rest), factory, mirrored, own_dict)
 
 
 def _holder_of(value: Mapping[Any, Any]) -> str | None:
@@ -138,7 +157,7 @@ def _holder_of(value: Mapping[Any, Any]) -> str | None:
         name
         for name, held in attributes_of(value).items
         if isinstance(held, dict)
-        and tuple(held) == tuple(value)
-        and all(value[key] is item for key, item in held.items())
+        and tuple(stored_items(held)) == tuple(value)
+        and all(value[key] is item for key, item in stored_items(held).items())
     ]
     return holders[0] if len(holders) == 1 else None

@@ -20,7 +20,7 @@ class Schema(NamedTuple):
     """What a class says about its fields."""
 
     names: tuple[str, ...]
-    frozen: frozenset[str]
+    left_out: frozenset[str]
     """Fields whose metadata says ``{"trainable": False}``."""
     computed: frozenset[str]
     """Slots that hold values of cached properties."""
@@ -47,8 +47,8 @@ def _read_schema(kind: Any) -> Schema | None:
         fields |= {field.name: field for field in dataclasses.fields(kind)}
     if is_attrs:
         fields |= {field.name: field for field in kind.__attrs_attrs__}
-    frozen = (name for name, field in fields.items() if not field.metadata.get("trainable", True))
-    return Schema(tuple(fields), frozenset(frozen), frozenset(_cached_in_slots(kind, fields)))
+    left_out = (name for name, field in fields.items() if not field.metadata.get("trainable", True))
+    return Schema(tuple(fields), frozenset(left_out), frozenset(_cached_in_slots(kind, fields)))
 
 
 def _cached_in_slots(kind: type, fields: Iterable[str]) -> Iterable[str]:

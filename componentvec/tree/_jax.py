@@ -13,7 +13,8 @@ from componentvec.tree._rebuild import RebuildObject
 
 __all__ = ["open_jax"]
 
-# JAX has its own ideas of these: it sorts dicts, and None is a container there.
+# JAX has its own ideas of these: it sorts dicts, and None is a container there. Whatever tuple says
+# that it has `_fields` is a named tuple to it.
 _BUILTIN_MODULES = frozenset({"builtins", "collections", "numpy", "types"})
 
 
@@ -27,7 +28,7 @@ def open_jax(value: object) -> Parts | None:
     if tree_util is None:
         return None
     kind = type(value)
-    if kind.__module__ in _BUILTIN_MODULES or hasattr(kind, "_fields"):
+    if kind.__module__ in _BUILTIN_MODULES or isinstance(value, tuple):
         return None
     children, treedef = tree_util.tree_flatten_with_path(
         value, is_leaf=lambda part: part is not value
@@ -41,7 +42,7 @@ def open_jax(value: object) -> Parts | None:
         if names is not None:
             attributes = field_state(value, schema, leave_out=names)
             rebuild = RebuildObject(kind, names, attributes)
-            return Parts(names, values, rebuild, schema.frozen.intersection(names))
+            return Parts(names, values, rebuild, schema.left_out.intersection(names))
     keys = [path[0] for path, _ in children]
     names = _key_names(keys) or position_names(len(keys))
     return Parts(names, values, RebuildJax(treedef))

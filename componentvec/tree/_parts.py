@@ -21,7 +21,7 @@ class Parts(NamedTuple):
     """Component name of each part: key, field name, or ``_1``, ``_2``, … for positions."""
     values: tuple[Any, ...]
     rebuild: Rebuild
-    frozen: frozenset[str] = frozenset()
+    left_out: frozenset[str] = frozenset()
     """Names of the parts that the container's class wants left out of training."""
     kept: tuple[tuple[str, Any], ...] = ()
     """Attributes that are no parts, but are carried along by reference."""

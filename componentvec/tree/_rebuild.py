@@ -24,6 +24,7 @@ __all__ = [
     "RebuildTuple",
     "attributes_of",
     "same_value",
+    "stored_items",
 ]
 
 
@@ -98,9 +99,9 @@ class RebuildDict:
         for key, part in items:
             _setter(self.cls)(made, key, part)
         if self.default_factory is not None:
-            made.default_factory = self.default_factory
+            object.__setattr__(made, "default_factory", self.default_factory)
         if self.own_dict:
-            made.__dict__ = made
+            object.__setattr__(made, "__dict__", made)
         for name in self.mirrored:
             _set_attribute(made, name, dict.__getitem__(made, name))
         return _with_attributes(made, self.attributes)
@@ -175,6 +176,13 @@ class RebuildObject:
         for name, value in zip(self.fields, parts, strict=True):
             object.__setattr__(made, name, value)
         return made
+
+
+def stored_items(value: dict[Any, Any]) -> dict[Any, Any]:
+    """Return what a dict of any class holds, in its order, as a plain dict."""
+    if type(value) is dict:
+        return value
+    return dict(OrderedDict.items(value) if isinstance(value, OrderedDict) else dict.items(value))
 
 
 def _setter(cls: type[dict[Any, Any]]) -> Callable[[Any, Any, Any], None]:

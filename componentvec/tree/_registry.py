@@ -32,8 +32,8 @@ class _Node(NamedTuple):
     trainable: frozenset[str] | None
 
 
-_STATIC = _Node(lambda value: ((), value), lambda value, _: value, None)
-_classes: dict[type, _Node] = {}
+_classes: dict[type, _Node | None] = {}
+"""None stands for classes that are static."""
 
 
 def register_pytree_node(
@@ -64,6 +64,13 @@ def register_pytree_node(
     ------
     ValueError
         When the class is registered already, in another way.
+    TypeError
+        When the arguments are not a class, two functions and names.
+
+    Notes
+    -----
+    `aux` is never looked into. An array that is a child, and in `aux` besides, is a parameter in
+    the one place and stays what it was in the other.
 
     Examples
     --------
@@ -90,10 +97,10 @@ def register_pytree_node(
             msg = f"{name} must be a function, not {function!r:.60}"
             raise TypeError(msg)
     names: object = trainable
-    if isinstance(names, str):
-        msg = f"trainable must be a collection of names, such as ({names!r},)"
+    chosen = None if names is None or isinstance(names, str) else frozenset(trainable or ())
+    if isinstance(names, str) or not all(isinstance(name, str) for name in chosen or ()):
+        msg = f"trainable must be a collection of names, such as ('weight',), not {names!r:.60}"
         raise TypeError(msg)
-    chosen = None if trainable is None else frozenset(trainable)
     _register(cls, _Node(flatten, unflatten, chosen))
 
 
@@ -127,11 +134,11 @@ def register_static(cls: C) -> C:
     >>> v.size
     2
     """
-    _register(cls, _STATIC)
+    _register(cls, None)
     return cls
 
 
-def _register(cls: Any, node: _Node) -> None:
+def _register(cls: Any, node: _Node | None) -> None:
     if not isinstance(cls, type):
         msg = f"only classes can be registered, not {cls!r:.60}"
         raise TypeError(msg)
@@ -147,7 +154,7 @@ def is_registered(kind: type) -> bool:
 
 def is_static_class(kind: type) -> bool:
     """Tell whether a class was registered as static."""
-    return _classes.get(kind) is _STATIC
+    return kind in _classes and _classes[kind] is None
 
 
 def open_registered(value: object) -> Parts | None:
@@ -159,9 +166,9 @@ def open_registered(value: object) -> Parts | None:
         When its registration names children that it does not have.
     """
     node = _classes.get(type(value))
-    if node is None or node is _STATIC:
+    if node is None:
         return None
-    children, aux = node.flatten(value)
+    children, aux = _flattened(value, node)
     if isinstance(children, Mapping):
         keys: tuple[Any, ...] | None = tuple(children)
         names, values = key_names(tuple(children)), tuple(children.values())
@@ -176,6 +183,25 @@ def open_registered(value: object) -> Parts | None:
         raise LabelError(msg, min(unknown), names)
     rebuild = RebuildRegistered(type(value), keys, aux)
     return Parts(names, values, rebuild, frozenset(names) - trainable)
+
+
+def _flattened(value: object, node: _Node) -> tuple[Any, Any]:
+    """Call a user's function, and check what it returns.
+
+    An array is not taken for children: its rows would be, where a comma was forgotten.
+    """
+    made: Any = node.flatten(value)
+    if isinstance(made, tuple) and len(made) == 2:
+        children, _ = made
+        is_array = hasattr(children, "dtype")
+        if isinstance(children, Iterable) and not isinstance(children, str) and not is_array:
+            return made
+        made = children
+    msg = (
+        f"the flatten function registered for {type(value).__qualname__} must return (children, "
+        f"aux), where children are a sequence or a mapping, not {made!r:.60}"
+    )
+    raise UnregisteredTypeError(msg)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

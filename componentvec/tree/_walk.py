@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from componentvec.errors import LabelError, SharingError
+from componentvec.errors import LabelError, SharingError, UnregisteredTypeError
 from componentvec.names import quoted
 from componentvec.tree._containers import take_apart
 from componentvec.tree._parts import Parts, Rebuild
@@ -36,7 +36,7 @@ class Container(NamedTuple):
     rebuild: Rebuild
     value: object
     """The container itself."""
-    frozen: frozenset[str] = frozenset()
+    left_out: frozenset[str] = frozenset()
     """Parts that its class wants left out of training."""
     kept: tuple[tuple[str, Any], ...] = ()
     """Attributes that are no parts, carried along by reference."""
@@ -82,9 +82,9 @@ def walk(model: object, *, keep_shared: bool = True) -> list[Item | Container]:
             return done[id(value)][0]
         try:
             parts = take_apart(value)
-        except LabelError as error:
+        except (LabelError, UnregisteredTypeError) as error:
             msg = f"{quoted(names)}: {error}"
-            raise LabelError(msg) from None
+            raise type(error)(msg) from None
         if parts is None:
             listed.append(Item(names, value))
             return len(listed) - 1
@@ -105,7 +105,7 @@ def walk(model: object, *, keep_shared: bool = True) -> list[Item | Container]:
         del open_now[id(value)]
         listed.append(
             Container(
-                names, parts.names, tuple(places), parts.rebuild, value, parts.frozen, parts.kept
+                names, parts.names, tuple(places), parts.rebuild, value, parts.left_out, parts.kept
             )
         )
         if keep_shared and (type(value) is not tuple or value):  # () is one object everywhere

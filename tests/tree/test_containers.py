@@ -165,3 +165,85 @@ def test_objects_that_have_every_name_are_what_their_class_says(value):
 def test_a_mapping_that_cannot_be_rebuilt_is_read_but_not_taken_apart():
     assert named_children(ChainMap({"a": 1})) == {"a": 1}
     assert take_apart(ChainMap({"a": 1})) is None
+
+
+class OwnOrder(dict):
+    def __iter__(self):
+        return iter(sorted(dict.__iter__(self)))
+
+    def values(self):
+        return ["made", "up"]
+
+
+class Hides(OrderedDict):
+    def __iter__(self):
+        return iter(())
+
+
+class OwnLength(list):
+    def __len__(self):
+        return 5
+
+
+class Backwards(tuple):
+    def __iter__(self):
+        return reversed(tuple(super().__iter__()))
+
+
+STORED = {
+    "own order": (OwnOrder(b=2, a=1), {"b": 2, "a": 1}),
+    "hidden keys": (Hides(b=2, a=1), {"b": 2, "a": 1}),
+    "own length": (OwnLength([7]), {"_1": 7}),
+    "backwards": (Backwards([7, 8]), {"_1": 7, "_2": 8}),
+}
+
+
+@pytest.mark.parametrize(("container", "stored"), STORED.values(), ids=STORED)
+def test_the_parts_are_what_is_stored_however_a_class_iterates(container, stored):
+    parts = take_apart(container)
+    assert list(zip(parts.names, parts.values, strict=True)) == list(stored.items())
+    rebuilt = parts.rebuild([10 * part for part in parts.values])
+    assert type(rebuilt) is type(container)
+    again = take_apart(rebuilt)
+    assert again.names == parts.names
+    assert list(again.values) == [10 * part for part in parts.values]
+    assert named_children(container) == stored
+
+
+def test_moved_items_of_an_ordered_dict_stay_moved():
+    ordered = OrderedDict(a=1, b=2)
+    ordered.move_to_end("a")
+    parts = take_apart(ordered)
+    assert parts.names == ("b", "a")
+    assert list(parts.rebuild([20, 10]).items()) == [("b", 20), ("a", 10)]
+
+
+class AttrDict(dict):
+    __setattr__ = dict.__setitem__
+
+    def __getattr__(self, name):
+        return self[name]
+
+
+def test_an_item_called_like_a_factory_is_an_item():
+    rebuilt = take_apart(AttrDict(default_factory=1)).rebuild([2])
+    assert rebuilt == {"default_factory": 2}
+
+
+class Mode(tuple, enum.Enum):
+    FAST = (1.0, 2.0)
+
+
+@dataclass
+class Spec:
+    rate: float
+
+
+class Kind(Spec, enum.Enum):
+    LARGE = 1.0
+
+
+@pytest.mark.parametrize("member", [Mode.FAST, Kind.LARGE], ids=["tuple", "dataclass"])
+def test_members_of_enums_are_one_object_and_never_taken_apart(member):
+    assert take_apart(member) is None
+    assert named_children(member) is None

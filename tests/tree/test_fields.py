@@ -170,7 +170,7 @@ def test_fields_are_parts_in_order(kind):
     parts = take_apart(kind(weight=1, bias=2))
     assert parts.names == ("weight", "bias")
     assert parts.values == (1, 2)
-    assert parts.frozen == frozenset()
+    assert parts.left_out == frozenset()
     assert parts.kept == ()
 
 
@@ -608,7 +608,7 @@ class HalfFrozen:
 def test_fields_that_opt_out_are_absent_and_carried_by_reference(kind):
     table, weight = np.ones(2), np.ones(1)
     model = kind(table, weight)
-    assert take_apart(model).frozen == {"table"}
+    assert take_apart(model).left_out == {"table"}
     assert cv.trainables_nt(model)[0]._fields == ("weight",)
     made = tenfold(model)
     assert made.table is table

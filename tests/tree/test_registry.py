@@ -449,7 +449,7 @@ def test_a_static_class_may_look_like_an_array():
             lambda: cv.register_pytree_node(
                 Affine, flatten_by_name, unflatten_by_name, trainable="slope"
             ),
-            "trainable must be a collection of names, such as ('slope',)",
+            "trainable must be a collection of names, such as ('weight',), not 'slope'",
         ),
     ],
     ids=["object", "text", "None", "flatten", "unflatten", "one name"],
@@ -582,3 +582,39 @@ def test_a_restructure_does_not_keep_the_model_alive():
     gc.collect()
     assert watched() is None
     assert len(restructure) == 3
+
+
+class Faulty:
+    pass
+
+
+@pytest.mark.parametrize(
+    ("made", "shown"),
+    [
+        ([np.ones(1), np.ones(1)], "[array([1.]), array([1.])]"),
+        ((1, 2, 3), "(1, 2, 3)"),
+        (None, "None"),
+        ((None, None), "None"),
+        ((5, "aux"), "5"),
+        (("ab", "aux"), "'ab'"),
+        ((np.ones((2, 2)), None), "array("),
+    ],
+    ids=["no aux", "three", "None", "no children", "a number", "text", "rows of an array"],
+)
+def test_what_a_flatten_function_returns_is_checked(registrations, made, shown):
+    cv.register_pytree_node(Faulty, lambda value: made, lambda aux, children: Faulty())
+    with pytest.raises(cv.UnregisteredTypeError) as caught:
+        cv.destructure({"net": [Faulty()]})
+    assert str(caught.value).startswith(
+        "`net._1`: the flatten function registered for Faulty must return (children, aux), where "
+        f"children are a sequence or a mapping, not {shown}"
+    )
+
+
+def test_children_may_come_from_a_generator(registrations):
+    cv.register_pytree_node(
+        Faulty, lambda value: ((np.ones(k) for k in (1, 2)), None), lambda aux, children: children
+    )
+    v, restructure = cv.destructure(Faulty())
+    assert v.size == 3
+    assert [part.tolist() for part in restructure(2 * v)] == [[2.0], [2.0, 2.0]]

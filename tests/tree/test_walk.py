@@ -98,11 +98,20 @@ def test_the_empty_tuple_is_shared_by_nobody():
 
 
 def test_parts_made_on_the_way_are_not_taken_for_each_other():
-    class Fresh(dict):
-        def values(self):
-            return [[i] for i in range(len(self))]
+    @dataclass
+    class Fresh:
+        first: Any
+        second: Any
 
-    assert replay(walk(Fresh.fromkeys("abcdefgh"))) == {k: [i] for i, k in enumerate("abcdefgh")}
+        def __getattribute__(self, name):
+            held = object.__getattribute__(self, name)
+            return [held] if name in ("first", "second") else held
+
+    made = replay(walk([Fresh(0, 1), Fresh(2, 3)]))
+    assert [vars(part) for part in made] == [
+        {"first": [0], "second": [1]},
+        {"first": [2], "second": [3]},
+    ]
 
 
 def cycle(make):

@@ -9,11 +9,11 @@ import numpy as np
 from componentvec.arrays import Labelled, Layout, NamedTree, lay_out, named_tree, strip
 from componentvec.axis import Leaf
 from componentvec.backends import dtype_of
-from componentvec.params._parameters import Predicate, choose
+from componentvec.params._parameters import choose
 from componentvec.params._plan import Assembly, Cut, Plan
 from componentvec.sharing import untied
 from componentvec.tree import Container, Item, walk
-from componentvec.typing import SharingPolicy
+from componentvec.typing import Predicate, SharingPolicy
 
 __all__ = ["take_model_apart"]
 

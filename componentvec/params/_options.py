@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -13,22 +13,15 @@ from componentvec.axis import Axis
 from componentvec.backends import is_array, is_foreign, is_numeric
 from componentvec.errors import AxisMismatchError, LengthError, PromotionError
 from componentvec.params._plan import Plan
+from componentvec.typing import StaticsRule
 
 __all__ = [
-    "DtypeRule",
-    "StaticsRule",
     "as_flat",
     "check_length",
     "check_rules",
     "copied",
     "statics_of",
 ]
-
-DtypeRule: TypeAlias = Literal["restore", "follow"]
-"""Which dtype a model's arrays get: that of the model, or that of the vector."""
-
-StaticsRule: TypeAlias = Literal["share", "copy"]
-"""Whose arrays the statics of a model are: the original's own, or copies."""
 
 
 def check_rules(dtype: str, statics: str) -> None:
