@@ -13,13 +13,13 @@ from componentvec.axis import Axis
 from componentvec.backends import dtype_of
 from componentvec.errors import LabelError, LengthError
 from componentvec.names import Path
-from componentvec.params._casting import Rules, finish
+from componentvec.params._casting import FOLLOW, Rules, finish
 from componentvec.params._options import (
     as_flat,
     check_length,
     check_rules,
     copied,
-    statics_of,
+    copies,
 )
 from componentvec.params._reader import Site
 from componentvec.params._restructure import Restructure
@@ -38,31 +38,30 @@ Vectors = dict[np.dtype[Any], ComponentVector]
 class RestructureByDtype(Generic[M]):
     """Makes models of one structure from one vector per dtype.
 
-    What `destructure_by_dtype` returns beside the vectors. Immutable, comparable and picklable.
+    What `destructure_by_dtype` returns beside the vectors. Immutable, comparable and
+    hashable; picklable if the model's statics are.
     """
 
-    whole: Restructure[M]
-    """The same model as one vector."""
-    parts: tuple[tuple[np.dtype[Any], Axis], ...]
-    """The axis of each dtype's vector."""
-    slots: tuple[tuple[np.dtype[Any], int, int], ...]
+    _whole: Restructure[M]
+    _parts: tuple[tuple[np.dtype[Any], Axis], ...]
+    _slots: tuple[tuple[np.dtype[Any], int, int], ...]
     """Where each slot of the whole lies: in which vector, from where to where."""
 
     @property
     def axes(self) -> dict[np.dtype[Any], Axis]:
         """The axis of each dtype's vector."""
-        return dict(self.parts)
+        return dict(self._parts)
 
     def __len__(self) -> int:
         """Return the number of elements of all vectors together."""
-        return len(self.whole)
+        return len(self._whole)
 
     def __bool__(self) -> bool:
         """Return True, for models without parameters too."""
         return True
 
     def __repr__(self) -> str:
-        sizes = ", ".join(f"{dtype}: {axis.size}" for dtype, axis in self.parts)
+        sizes = ", ".join(f"{dtype}: {axis.size}" for dtype, axis in self._parts)
         return f"<RestructureByDtype of {{{sizes}}}>"
 
     def __call__(
@@ -136,15 +135,16 @@ class RestructureByDtype(Generic[M]):
         flats, lead = self._flats(vectors, restores=restores, batch=batch)
         if copy:
             flats = {key: copied(flat) for key, flat in flats.items()}
-        plan = self.whole.plan
+        plan = self._whole._plan
         pieces = []
         for cut in plan.cuts:
-            key, start, stop = self.slots[cut.slot]
+            key, start, stop = self._slots[cut.slot]
             pieces.append(flats[key][..., start:stop])
         # Nothing was promoted here, so nothing real was stored as complex.
-        rules = Rules(restores, copy, self.whole.path_of, np.dtype(np.float64))
+        rules = Rules(restores, copy, self._whole._path_of, np.dtype(np.float64), FOLLOW)
         finish(plan, pieces, rules, lead)
-        model: M = plan.build(pieces, statics_of(plan, statics))
+        own = plan.statics
+        model: M = plan.build(pieces, own if statics == "share" else copies(own))
         return model
 
     def _flats(
@@ -159,13 +159,14 @@ class RestructureByDtype(Generic[M]):
         given = {_as_dtype(key): vector for key, vector in vectors.items()}
         axes = self.axes
         if given.keys() != axes.keys():
-            has, got = (", ".join(map(str, keys)) or "none" for keys in (axes, given))
+            has = ", ".join(map(str, axes)) or "no dtype"
+            got = ", ".join(key if isinstance(key, str) else str(key) for key in vectors) or "none"
             msg = f"the model has vectors of {has}, but was given {got}"
             raise LabelError(msg)
         flats: dict[np.dtype[Any], Any] = {}
         leads: dict[Shape, None] = {}
-        for key, axis in self.parts:
-            flats[key] = as_flat(given[key], axis, restores=restores)
+        for key, axis in self._parts:
+            flats[key] = as_flat(given[key], axis, restores)
             check_length(axis, flats[key].shape, batch=batch)
             leads[tuple(flats[key].shape[:-1])] = None
         if len(leads) > 1:
@@ -190,9 +191,9 @@ class RestructureByDtype(Generic[M]):
         LabelError, LengthError, PromotionError, SharingError
             As for `Restructure.flatten`.
         """
-        made = {dtype: zeros(axis, dtype) for dtype, axis in self.parts}
+        made = {dtype: zeros(axis, dtype) for dtype, axis in self._parts}
         flats = {dtype: strip(vector) for dtype, vector in made.items()}
-        for site, array in agreeing(self.whole.reader, tree):
+        for site, array in agreeing(self._whole._reader, tree):
             target = self._slot(site, flats)
             check_fits(site, array, target, target.dtype)
             if site.leaf.canonical:
@@ -217,14 +218,14 @@ class RestructureByDtype(Generic[M]):
         LabelError, LengthError, PromotionError
             As for `Restructure.pullback`.
         """
-        made = {dtype: zeros(axis, dtype) for dtype, axis in self.parts}
+        made = {dtype: zeros(axis, dtype) for dtype, axis in self._parts}
         flats = {dtype: strip(vector) for dtype, vector in made.items()}
-        for site, piece in self.whole.reader.read(cotangents, partial=True):
+        for site, piece in self._whole._reader.read(cotangents, partial=True):
             add_cotangent(site, piece, self._slot(site, flats))
         return made
 
     def _slot(self, site: Site, flats: Mapping[np.dtype[Any], Any]) -> Any:
-        dtype, start, stop = self.slots[site.slot]
+        dtype, start, stop = self._slots[site.slot]
         return flats[dtype][start:stop]
 
 

@@ -12,7 +12,9 @@ from componentvec.errors import CopyError, PromotionError
 from componentvec.params._plan import Cut, Plan
 from componentvec.typing import Shape
 
-__all__ = ["Rules", "cast_pieces", "finish", "restore_numbers"]
+__all__ = ["FOLLOW", "Rules", "cast_pieces", "finish", "restore_numbers"]
+
+FOLLOW = "pass dtype='follow' to give the model the vector's dtype"
 
 
 class Rules(NamedTuple):
@@ -27,6 +29,8 @@ class Rules(NamedTuple):
     promoted: np.dtype[Any]
     """The dtype that all parameters promote to: where that is complex, real ones were stored as
     complex numbers, and come back from these as long as they have no imaginary part."""
+    cure: str
+    """What to do about values that do not fit, for messages."""
 
 
 def finish(plan: Plan, pieces: list[Any], rules: Rules, lead: Shape = ()) -> None:
@@ -77,9 +81,7 @@ def cast_pieces(cuts: Sequence[Cut], pieces: list[Any], rules: Rules) -> None:
             if rules.copy is False and cut.scalar is None:
                 msg = (
                     f"`{rules.path_of(place)}` is {wanted} in the model and {piece.dtype} in "
-                    "the vector, and a cast would copy, which copy=False forbids; pass "
-                    "dtype='follow' to give the model the vector's dtype, or use "
-                    "destructure_by_dtype"
+                    f"the vector, and a cast would copy, which copy=False forbids; {rules.cure}"
                 )
                 raise CopyError(msg)
             slots[cut.slot] = _cast(piece, wanted, place, rules)
@@ -124,6 +126,6 @@ def _refuse(piece: Any, wrong: Any, wanted: np.dtype[Any], place: int, rules: Ru
     if first.size:
         msg = (
             f"`{rules.path_of(place)}` is {wanted} and cannot take {piece.flat[first[0]]}; "
-            "pass dtype='follow' to give the model the vector's dtype, or use destructure_by_dtype"
+            f"{rules.cure}"
         )
         raise PromotionError(msg)

@@ -13,14 +13,15 @@ from componentvec.axis import Axis
 from componentvec.backends import is_array, is_foreign, is_numeric
 from componentvec.errors import AxisMismatchError, LengthError, PromotionError
 from componentvec.params._plan import Plan
-from componentvec.typing import StaticsRule
+from componentvec.tree import named_children
 
 __all__ = [
     "as_flat",
     "check_length",
     "check_rules",
     "copied",
-    "statics_of",
+    "copies",
+    "statics_in",
 ]
 
 
@@ -41,7 +42,7 @@ def check_rules(dtype: str, statics: str) -> None:
             raise ValueError(msg)
 
 
-def as_flat(vector: Any, axis: Axis, *, restores: bool) -> Any:
+def as_flat(vector: Any, axis: Axis, restores: bool, hint: str = "") -> Any:
     """Take a labelled vector, any other array, or a list of numbers for a plain array.
 
     Raises
@@ -77,10 +78,7 @@ def as_flat(vector: Any, axis: Axis, *, restores: bool) -> Any:
     except ValueError:
         flat = None
     if flat is None or not is_numeric(flat.dtype):
-        msg = (
-            f"expected a vector of {axis.size} numbers, not a {type(vector).__name__}; to get the "
-            "vector of a model, use flatten, and to change some of a model's parameters, pass base="
-        )
+        msg = f"expected a vector of {axis.size} numbers, not a {type(vector).__name__}{hint}"
         raise LengthError(msg)
     return flat
 
@@ -90,22 +88,45 @@ def copied(array: Any) -> Any:
     return array.clone() if hasattr(array, "clone") else array.copy()
 
 
-def statics_of(plan: Plan, rule: StaticsRule) -> Sequence[Any]:
-    """Return the statics of a model: its own, or with the arrays among them copied.
-
-    An array that stands in several places is copied once.
-    """
-    if rule == "share":
-        return plan.statics
-    copies: dict[int, Any] = {}
-    for value in plan.statics:
-        if id(value) in copies:
+def copies(statics: Sequence[Any]) -> list[Any]:
+    """Copy the arrays among statics; one that stands in several places is copied once."""
+    made: dict[int, Any] = {}
+    for value in statics:
+        if id(value) in made:
             continue
         if isinstance(value, np.ndarray):
-            copies[id(value)] = value.copy(order="K")
+            made[id(value)] = value.copy(order="K")
         elif is_foreign(value):
-            copies[id(value)] = copy.deepcopy(value)
-    return [copies.get(id(value), value) for value in plan.statics]
+            made[id(value)] = copy.deepcopy(value)
+    return [made.get(id(value), value) for value in statics]
+
+
+def statics_in(plan: Plan, model: Any) -> list[Any]:
+    """Find the statics of a plan in another model of the structure; where it has none, the plan's.
+
+    Parameters
+    ----------
+    plan : Plan
+        Knows the structure.
+    model : nested containers
+        A model, or a tree of its parameters only.
+    """
+    statics = list(plan.statics)
+    first = len(plan.cuts)
+    pending: list[tuple[int, Any]] = [(plan.root, model)]
+    seen: set[int] = set()
+    while pending:
+        place, value = pending.pop()
+        if place < first or place in seen:
+            continue
+        seen.add(place)
+        parts = plan.parts_of(place)
+        if parts is None:
+            statics[place - first] = value
+            continue
+        children = named_children(value) or {}
+        pending += [(p, children[name]) for name, p in parts.items() if name in children]
+    return statics
 
 
 def check_length(axis: Axis, shape: Sequence[int], *, batch: bool = False) -> None:

@@ -104,7 +104,7 @@ class Reader:
             made = dtypes[leaf.slot or 0, leaf.shape, leaf.view]
             self.sites.append(Site(names, leaf, rearranged, made))
 
-    def read(self, tree: Any, *, partial: bool) -> Iterator[tuple[Site, Any]]:
+    def read(self, tree: Any, *, partial: bool, hint: str = "") -> Iterator[tuple[Site, Any]]:
         """Pair the sites, in order, with the arrays that `tree` has for them.
 
         Parameters
@@ -113,6 +113,8 @@ class Reader:
             The values.
         partial : bool
             Whether what is missing or None is left out, instead of raising.
+        hint : str, optional
+            What to do about missing parts, for messages.
 
         Raises
         ------
@@ -134,18 +136,18 @@ class Reader:
             elif isinstance(part, NamedTree) and part._fields == group.parts:
                 found += part
             else:
-                found += self._parts(group, part, partial=partial)
+                found += self._parts(group, part, hint, partial=partial)
         for site, value in zip(self.sites, self._pick(found), strict=True):
             if value is None and partial:
                 continue
-            array = value if type(value) is np.ndarray else _as_array(site, value)
+            array = value if type(value) is np.ndarray else _as_array(site, value, hint)
             if array.shape != site.leaf.shape:
                 where = quoted(site.names)
                 msg = f"{where} has shape {site.leaf.shape}, but was given shape {array.shape}"
                 raise LengthError(msg)
             yield site, array
 
-    def _parts(self, group: _Group, value: Any, *, partial: bool) -> Sequence[Any]:
+    def _parts(self, group: _Group, value: Any, hint: str, *, partial: bool) -> Sequence[Any]:
         """Take the parts of a group out of any container, and look at what else it has."""
         if value is None and partial:
             return [None] * len(group.parts)
@@ -155,10 +157,7 @@ class Reader:
                 self._refuse_extra(group, name, part, partial=partial)
         missing = next((name for name in group.parts if name not in parts), None)
         if missing is not None and not partial:
-            msg = (
-                f"{quoted((*group.names, missing))} is missing; restructure(tree, base=model) "
-                "takes what is missing from a model that has everything"
-            )
+            msg = f"{quoted((*group.names, missing))} is missing{hint}"
             raise LabelError(msg)
         return [parts.get(name) for name in group.parts]
 
@@ -186,7 +185,7 @@ class Reader:
         raise LabelError(msg, name, group.axis)
 
 
-def _as_array(site: Site, value: Any) -> Any:
+def _as_array(site: Site, value: Any, hint: str) -> Any:
     """Convert a value to an array, or raise."""
     where = quoted(site.names)
     if is_foreign(value):
@@ -197,7 +196,7 @@ def _as_array(site: Site, value: Any) -> Any:
         raise PromotionError(msg)
     expected = f"{where} is an array of shape {site.leaf.shape}"
     if value is None or isinstance(value, Mapping):
-        got = "a mapping" if value is not None else "None (with base=, that keeps the base's own)"
+        got = f"None{hint}" if value is None else "a mapping"
         msg = f"{expected}, but was given {got}"
         raise LengthError(msg)
     try:

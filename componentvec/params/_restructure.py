@@ -6,8 +6,9 @@ on trees whose tied sites agree, `pullback` its transpose, which sums over them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
 
@@ -16,13 +17,14 @@ from componentvec.axis import Axis
 from componentvec.backends import is_array, is_numeric, native
 from componentvec.errors import AxisMismatchError, LabelError, LengthError
 from componentvec.names import format_path
-from componentvec.params._casting import Rules, finish
+from componentvec.params._casting import FOLLOW, Rules, finish
 from componentvec.params._options import (
     as_flat,
     check_length,
     check_rules,
     copied,
-    statics_of,
+    copies,
+    statics_in,
 )
 from componentvec.params._plan import Plan
 from componentvec.params._reader import Reader, Site
@@ -35,6 +37,12 @@ if TYPE_CHECKING:
 __all__ = ["Restructure"]
 
 M = TypeVar("M")
+A = TypeVar("A", bound=np.ndarray[Any, Any])
+
+_NOT_A_VECTOR = (
+    "; to get the vector of a model, use flatten, and to change some of a model's parameters, pass "
+    "base="
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +50,19 @@ class Restructure(Generic[M]):
     """Makes models of one structure from flat vectors; holds no parameter values.
 
     What `trainables_nt` and `destructure` return beside the parameters. Immutable, comparable and
-    picklable.
+    hashable; picklable if the model's statics are.
     """
 
     axis: Axis
     """The label tree of the vectors it takes."""
-    plan: Plan
-    """How arrays are cut from a vector, and containers put together."""
+    _plan: Plan
     dtype: np.dtype[Any]
     """The dtype of the vectors that `flatten` and `pullback` return: that of the vector it came
     with, or what the dtypes in the model promote to."""
     _made_reader: Reader | None = field(default=None, init=False, repr=False, compare=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Restructure, (self.axis, self.plan, self.dtype)
+        return Restructure, (self.axis, self._plan, self.dtype)
 
     def __len__(self) -> int:
         """Return the number of elements of the vectors it takes."""
@@ -131,20 +138,22 @@ class Restructure(Generic[M]):
         restores = dtype == "restore"
         if not restores or statics != "share":
             check_rules(dtype, statics)
+        own: Sequence[Any] = self._plan.statics
         if base is not None or isinstance(vector, NamedTree):
-            values = self._from_tree(vector, base, Rules(restores, copy, self.path_of, self.dtype))
+            values = self._from_tree(vector, base, self._rules(restores, copy))
+            own = own if base is None else statics_in(self._plan, base)
         else:
             is_plain = type(vector) is np.ndarray and vector.dtype.kind in "fc"
-            flat = vector if is_plain else as_flat(vector, self.axis, restores=restores)
+            flat = vector if is_plain else as_flat(vector, self.axis, restores, _NOT_A_VECTOR)
             check_length(self.axis, flat.shape)
             if copy:
                 flat = copied(flat)
-            values = [flat[span] for span in self.plan.spans]
-            if restores and flat.dtype is not self.plan.dtype and isinstance(flat, np.ndarray):
-                finish(self.plan, values, Rules(True, copy, self.path_of, self.dtype))
+            values = [flat[span] for span in self._plan.spans]
+            if restores and flat.dtype is not self._plan.dtype and isinstance(flat, np.ndarray):
+                finish(self._plan, values, self._rules(restores, copy))
             else:
-                self.plan.shape(values)
-        model: M = self.plan.build(values, statics_of(self.plan, statics))
+                self._plan.shape(values)
+        model: M = self._plan.build(values, own if statics == "share" else copies(own))
         return model
 
     def batch(
@@ -189,15 +198,15 @@ class Restructure(Generic[M]):
         """
         check_rules(dtype, statics)
         restores = dtype == "restore"
-        rows = as_flat(vectors, self.axis, restores=restores)
+        rows = as_flat(vectors, self.axis, restores)
         check_length(self.axis, rows.shape, batch=True)
         if copy:
             rows = copied(rows)
-        values = [rows[..., span] for span in self.plan.spans]
-        restores = restores and isinstance(rows, np.ndarray)
-        rules = Rules(restores, copy, self.path_of, self.dtype)
-        finish(self.plan, values, rules, lead=tuple(rows.shape[:-1]))
-        model: M = self.plan.build(values, statics_of(self.plan, statics))
+        values = [rows[..., span] for span in self._plan.spans]
+        rules = self._rules(restores and isinstance(rows, np.ndarray), copy)
+        finish(self._plan, values, rules, lead=tuple(rows.shape[:-1]))
+        own = self._plan.statics
+        model: M = self._plan.build(values, own if statics == "share" else copies(own))
         return model
 
     def _from_tree(self, tree: Any, base: Any, rules: Rules) -> list[Any]:
@@ -205,19 +214,29 @@ class Restructure(Generic[M]):
         if partial and is_array(tree) and not isinstance(tree, Labelled):
             msg = "base= completes trees and labelled vectors; a plain array has no names to go by"
             raise LabelError(msg)
-        found = list(agreeing(self.reader, tree, partial=partial))
+        hint = "" if partial else "; to take it from a model, pass base="
+        found = list(agreeing(self._reader, tree, partial=partial, hint=hint))
         kept: list[tuple[Site, Any]] = []
         if partial:
-            kept += agreeing(self.reader, base, skip={site.slot for site, _ in found})
+            kept += agreeing(self._reader, base, skip={site.slot for site, _ in found})
         as_is = {site.slot for site, _ in kept}
-        return values_of(self.plan.cuts, found + kept, rules, as_is)
+        return values_of(self._plan.cuts, found + kept, rules, as_is)
 
-    def path_of(self, place: int) -> str:
-        """Return the path of a cut of the plan: that of its slot."""
-        slot = self.plan.cuts[place].slot
+    def _rules(self, restores: bool, copy: bool | None) -> Rules:
+        cure = f"{FOLLOW}, or use destructure_by_dtype"
+        return Rules(restores, copy, self._path_of, self.dtype, cure)
+
+    def _path_of(self, place: int) -> str:
+        slot = self._plan.cuts[place].slot
         return next(format_path(names) for names, leaf in self.axis.leaves() if leaf.slot == slot)
 
-    def flatten(self, tree: Any, out: Any = None) -> ComponentVector:
+    @overload
+    def flatten(self, tree: Any, out: None = None) -> ComponentVector: ...
+
+    @overload
+    def flatten(self, tree: Any, out: A) -> A: ...
+
+    def flatten(self, tree: Any, out: Any = None) -> Any:
         """Copy the parameters of a model of this structure into a vector.
 
         Parameters
@@ -261,7 +280,7 @@ class Restructure(Generic[M]):
             raise AxisMismatchError(msg)
         check_length(self.axis, flat.shape)
         pieces: list[Any] = []
-        for site, array in agreeing(self.reader, tree):
+        for site, array in agreeing(self._reader, tree):
             check_fits(site, array, flat, self.dtype)
             if site.leaf.canonical:
                 pieces.append(array.reshape(-1))
@@ -269,8 +288,7 @@ class Restructure(Generic[M]):
             flat[:] = np.concatenate(pieces)  # `out` holds some of what is being read
         elif pieces:
             np.concatenate(pieces, out=flat)
-        result: ComponentVector = target
-        return result
+        return target
 
     def pullback(self, cotangents: Any, *, dtype: DTypeLike | None = None) -> ComponentVector:
         """Turn gradients with respect to the model's arrays into the gradient of the vector.
@@ -310,14 +328,14 @@ class Restructure(Generic[M]):
         """
         gradient = zeros(self.axis, self.dtype if dtype is None else native(np.dtype(dtype)))
         flat = strip(gradient)
-        for site, piece in self.reader.read(cotangents, partial=True):
-            add_cotangent(site, piece, flat[site.leaf.span])
+        for site, piece in self._reader.read(cotangents, partial=True):
+            add_cotangent(site, piece, flat[site.leaf.span], "; pass dtype= to get a wider one")
         return gradient
 
     @property
-    def reader(self) -> Reader:
-        """Finds the parameters in trees; made on first use, as rebuilding never needs it."""
+    def _reader(self) -> Reader:
+        # Made on first use: whoever only rebuilds models never needs it.
         if self._made_reader is None:
-            object.__setattr__(self, "_made_reader", Reader(self.axis, self.plan, self.dtype))
+            object.__setattr__(self, "_made_reader", Reader(self.axis, self._plan, self.dtype))
         assert self._made_reader is not None
         return self._made_reader

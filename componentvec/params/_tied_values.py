@@ -23,7 +23,12 @@ __all__ = ["add_cotangent", "agreeing", "check_fits", "values_of"]
 
 
 def agreeing(
-    reader: Reader, tree: Any, *, partial: bool = False, skip: Collection[int] = ()
+    reader: Reader,
+    tree: Any,
+    *,
+    partial: bool = False,
+    skip: Collection[int] = (),
+    hint: str = "",
 ) -> Iterator[tuple[Site, Any]]:
     """Yield every site with its array, checking that those of one slot hold the same values.
 
@@ -37,6 +42,8 @@ def agreeing(
         Whether parts may be missing.
     skip : collection of int, optional
         Slots that do not matter.
+    hint : str, optional
+        What to do about missing parts, for messages.
 
     Raises
     ------
@@ -44,7 +51,7 @@ def agreeing(
         When tied sites differ.
     """
     firsts: dict[int, tuple[Site, Any]] = {}
-    for site, array in reader.read(tree, partial=partial):
+    for site, array in reader.read(tree, partial=partial, hint=hint):
         if site.slot in skip:
             continue
         first, shown = firsts.setdefault(site.slot, (site, array))
@@ -169,7 +176,7 @@ def check_fits(site: Site, array: Any, target: Any, made: np.dtype[Any]) -> None
         raise PromotionError(msg)
 
 
-def add_cotangent(site: Site, piece: Any, slot: Any) -> None:
+def add_cotangent(site: Site, piece: Any, slot: Any, hint: str = "") -> None:
     """Add the gradient of a site to that of its slot.
 
     Raises
@@ -178,10 +185,8 @@ def add_cotangent(site: Site, piece: Any, slot: Any) -> None:
         For a complex gradient of a real vector.
     """
     if piece.dtype != slot.dtype and not can_cast(piece.dtype, slot.dtype, "same_kind"):
-        msg = (
-            f"the gradient of `{format_path(site.names)}` is {piece.dtype}, that of the vector "
-            f"{slot.dtype}; pass dtype= to get a wider one"
-        )
+        path = format_path(site.names)
+        msg = f"the gradient of `{path}` is {piece.dtype}, that of the vector {slot.dtype}{hint}"
         raise PromotionError(msg)
     target = site.show(slot)
     target += piece
