@@ -20,7 +20,7 @@ from componentvec.typing import PromotionPolicy, Shape
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
-__all__ = ["WEAK_RANK", "Weak", "buffer_dtype", "promote_weak", "weak_to_array"]
+__all__ = ["WEAK_RANK", "Weak", "buffer_dtype", "promote_weak", "weak_dtype", "weak_to_array"]
 
 WEAK_RANK = {"": -1, "b": 0, "i": 1, "f": 2, "c": 3}
 _WEAK_SAMPLES = {"": (), "b": (False,), "i": (0,), "f": (1.0,), "c": (1j,)}
@@ -80,7 +80,7 @@ def buffer_dtype(
             assert strong is not None
             holders.setdefault(strong, []).append(place)
     if not holders:
-        return np.dtype(_WEAK_KINDS.get(weak_kind, np.float64))
+        return weak_dtype(weak_kind)
     if len(holders) > 1 and policy == "reject":
         raise _mixed(holders, names)
     common = _promoted(holders, names)
@@ -96,6 +96,11 @@ def buffer_dtype(
         )
         raise PromotionError(msg)
     return promoted
+
+
+def weak_dtype(kind: str) -> np.dtype[Any]:
+    """Return the dtype that Python numbers of a kind have among themselves."""
+    return np.dtype(_WEAK_KINDS.get(kind, np.float64))
 
 
 def promote_weak(dtype: np.dtype[Any], kind: str) -> np.dtype[Any]:

@@ -18,7 +18,7 @@ from componentvec.typing import PromotionPolicy
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
-__all__ = ["fill", "wrap"]
+__all__ = ["checked_axis", "fill", "wrap"]
 
 V = TypeVar("V", bound=Labelled)
 
@@ -31,10 +31,7 @@ def wrap(cls: type[V], flat: Any, axis: Axis, dtype: DTypeLike | None = None) ->
     LengthError
         When the array is not one-dimensional or not of the axis' size.
     """
-    if type(axis) is not Axis:
-        hint = "; its axis is v.axis" if hasattr(axis, "_cv_state") else ""
-        msg = f"axis= takes an Axis, not {type(axis).__name__}{hint}"
-        raise LabelError(msg)
+    checked_axis(axis)
     if type(flat) is not np.ndarray:
         if isinstance(flat, np.ma.MaskedArray):
             msg = "the array is masked, and a vector has no place for its mask"
@@ -57,6 +54,21 @@ def wrap(cls: type[V], flat: Any, axis: Axis, dtype: DTypeLike | None = None) ->
     # A view of it: whoever owns the array may give it another shape later.
     vector: V = attach(cls, flat.view(), axis)
     return vector
+
+
+def checked_axis(axis: Any) -> Axis:
+    """Return what is an axis.
+
+    Raises
+    ------
+    LabelError
+        When it is not.
+    """
+    if type(axis) is not Axis:
+        hint = "; its axis is v.axis" if hasattr(axis, "_cv_state") else ""
+        msg = f"axis= takes an Axis, not {type(axis).__name__}{hint}"
+        raise LabelError(msg)
+    return axis
 
 
 def fill(

@@ -20,7 +20,7 @@ from componentvec.arrays._sites import component, find, leaf_view
 from componentvec.arrays._ufuncs import apply_ufunc
 from componentvec.axis import Axis, Group
 from componentvec.display import describe
-from componentvec.errors import LabelError
+from componentvec.errors import LabelError, PromotionError
 from componentvec.names import Path, format_path, is_attribute
 
 if TYPE_CHECKING:
@@ -130,6 +130,9 @@ class Labelled(_Base):
             elif is_named(value):
                 assign(self, (), Group(slice(0, axis.size), axis, 0), value)
                 return
+            elif value is None:
+                msg = f"the vector holds {self.dtype} and cannot take None"
+                raise PromotionError(msg)
         if _is_names(key):
             msg = (
                 f"v[{key!r}] = ... : assign one component at a time, or a mapping to v[:] to write "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self, final
 import numpy as np
 
 from componentvec.arrays._attach import attach, same_place, strip
-from componentvec.arrays._buffer import fill, wrap
+from componentvec.arrays._buffer import checked_axis, fill, wrap
 from componentvec.arrays._flags import Flags
 from componentvec.arrays._labelled import Labelled
 from componentvec.arrays._layout import lay_out
@@ -15,7 +15,8 @@ from componentvec.arrays._methods import with_methods
 from componentvec.arrays._namedtree import NamedTree
 from componentvec.arrays._operators import with_operators
 from componentvec.axis import Axis
-from componentvec.errors import LabelError
+from componentvec.backends import can_cast
+from componentvec.errors import LabelError, PromotionError
 from componentvec.typing import PromotionPolicy, SharingPolicy
 
 if TYPE_CHECKING:
@@ -227,7 +228,7 @@ def zeros(axis: Axis, dtype: DTypeLike = float) -> ComponentVector:
     >>> cv.zeros(cv.Axis(a=2, b=())).tolist()
     [0.0, 0.0, 0.0]
     """
-    return wrap(ComponentVector, np.zeros(axis.size, dtype), axis)
+    return wrap(ComponentVector, np.zeros(checked_axis(axis).size, dtype), axis)
 
 
 def full(axis: Axis, value: Any, dtype: DTypeLike | None = None) -> ComponentVector:
@@ -241,5 +242,16 @@ def full(axis: Axis, value: Any, dtype: DTypeLike | None = None) -> ComponentVec
         The value.
     dtype : dtype-like, optional
         Element type; by default that of the value.
+
+    Raises
+    ------
+    LabelError
+        When `axis` is not an axis.
+    PromotionError
+        When the value does not go into `dtype` by the ``same_kind`` rule.
     """
-    return wrap(ComponentVector, np.full(axis.size, value, dtype), axis)
+    given = np.asarray(value).dtype
+    if dtype is not None and not can_cast(given, np.dtype(dtype), "same_kind"):
+        msg = f"the value is {given}, which does not go into dtype={np.dtype(dtype)}"
+        raise PromotionError(msg)
+    return wrap(ComponentVector, np.full(checked_axis(axis).size, value, dtype), axis)

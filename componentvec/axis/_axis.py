@@ -441,7 +441,14 @@ class Axis:
         LabelError
             For unknown paths, and when two siblings would have one name.
         """
+        given: object = names
+        if not isinstance(given, Mapping):
+            msg = f"rename takes a mapping of paths to new names, not a {type(given).__name__}"
+            raise LabelError(msg)
         new_names = {self._names(path): new for path, new in names.items()}
+        if () in new_names:
+            msg = "the axis itself has no name to change; nest(name) puts it into a group"
+            raise LabelError(msg)
         root, *records = self.records()
         paths = (names for names, _ in self.components())
         renamed = [
@@ -472,7 +479,8 @@ class Axis:
         return axis
 
     def _names_of(self, paths: str | Path | Iterable[str | Path]) -> list[tuple[str, ...]]:
-        if isinstance(paths, (str, Path)):  # one path; a string is not a list of its letters
+        # One path is enough; a string is not a list of its letters.
+        if isinstance(paths, (str, Path)) or not isinstance(paths, Iterable):
             paths = [paths]
         return [self._names(path) for path in paths]
 

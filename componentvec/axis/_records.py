@@ -111,11 +111,19 @@ def _as_shape(names: Names, value: object) -> Shape:
     extents = (value,) if isinstance(value, (SupportsIndex, bool)) else value
     if isinstance(extents, Sequence) and not isinstance(extents, str):
         counts = all(isinstance(n, SupportsIndex) and not isinstance(n, bool) for n in extents)
-        shape = tuple(map(operator.index, extents)) if counts else (-1,)
+        try:
+            shape = tuple(map(operator.index, extents)) if counts else (-1,)
+        except TypeError:  # an array says that it is an index, but is none
+            shape = (-1,)
         if min(shape, default=0) >= 0:
             return shape
-    msg = f"{quoted(names)}: expected a shape, an integer or a mapping, got {value!r:.60}"
+    msg = f"{quoted(names)}: expected a shape, an integer or a mapping, got {_given(value)}"
     raise LengthError(msg)
+
+
+def _given(value: object) -> str:
+    shape = getattr(value, "shape", None)
+    return f"{value!r:.60}" if shape is None else f"an array of shape {shape}"
 
 
 def record_of(name: str, child: Leaf | Group) -> Record:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -21,10 +21,10 @@ from componentvec.params._options import (
     copied,
     copies,
 )
-from componentvec.params._reader import Site
+from componentvec.params._reader import Reader, Site
 from componentvec.params._restructure import Restructure
 from componentvec.params._tied_values import add_cotangent, agreeing, check_fits
-from componentvec.promotion import Weak
+from componentvec.promotion import Weak, weak_dtype
 from componentvec.typing import DtypeRule, Shape, StaticsRule
 
 __all__ = ["RestructureByDtype", "split_by_dtype"]
@@ -46,6 +46,10 @@ class RestructureByDtype(Generic[M]):
     _parts: tuple[tuple[np.dtype[Any], Axis], ...]
     _slots: tuple[tuple[np.dtype[Any], int, int], ...]
     """Where each slot of the whole lies: in which vector, from where to where."""
+    _made_reader: Reader | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RestructureByDtype, (self._whole, self._parts, self._slots)
 
     @property
     def axes(self) -> dict[np.dtype[Any], Axis]:
@@ -130,7 +134,7 @@ class RestructureByDtype(Generic[M]):
         *,
         batch: bool,
     ) -> M:
-        check_rules(dtype, statics)
+        check_rules(dtype, statics, copy)
         restores = dtype == "restore"
         flats, lead = self._flats(vectors, restores=restores, batch=batch)
         if copy:
@@ -158,7 +162,7 @@ class RestructureByDtype(Generic[M]):
             raise LengthError(msg)
         given = {_as_dtype(key): vector for key, vector in vectors.items()}
         axes = self.axes
-        if given.keys() != axes.keys():
+        if given.keys() != axes.keys() or len(given) < len(vectors):
             has = ", ".join(map(str, axes)) or "no dtype"
             got = ", ".join(key if isinstance(key, str) else str(key) for key in vectors) or "none"
             msg = f"the model has vectors of {has}, but was given {got}"
@@ -193,7 +197,7 @@ class RestructureByDtype(Generic[M]):
         """
         made = {dtype: zeros(axis, dtype) for dtype, axis in self._parts}
         flats = {dtype: strip(vector) for dtype, vector in made.items()}
-        for site, array in agreeing(self._whole._reader, tree):
+        for site, array in agreeing(self._reader, tree):
             target = self._slot(site, flats)
             check_fits(site, array, target, target.dtype)
             if site.leaf.canonical:
@@ -220,9 +224,17 @@ class RestructureByDtype(Generic[M]):
         """
         made = {dtype: zeros(axis, dtype) for dtype, axis in self._parts}
         flats = {dtype: strip(vector) for dtype, vector in made.items()}
-        for site, piece in self._whole._reader.read(cotangents, partial=True):
+        for site, piece in self._reader.read(cotangents, partial=True):
             add_cotangent(site, piece, self._slot(site, flats))
         return made
+
+    @property
+    def _reader(self) -> Reader:
+        if self._made_reader is None:
+            reader = Reader(self._whole.axis, self._whole._plan, lambda slot: self._slots[slot][0])
+            object.__setattr__(self, "_made_reader", reader)
+        assert self._made_reader is not None
+        return self._made_reader
 
     def _slot(self, site: Site, flats: Mapping[np.dtype[Any], Any]) -> Any:
         dtype, start, stop = self._slots[site.slot]
@@ -270,14 +282,14 @@ def split_by_dtype(whole: Restructure[M], layout: Layout) -> tuple[Vectors, Rest
 def _as_dtype(key: Any) -> Any:
     """Read a key as a dtype; what is none stays, for the message."""
     try:
-        return np.dtype(key)
+        return key if key is None else np.dtype(key)  # NumPy takes None for float64
     except TypeError:
         return key
 
 
 def _dtype_of_slot(leaf: Any) -> np.dtype[Any]:
     if isinstance(leaf, Weak):
-        return np.asarray(leaf.value).dtype
+        return weak_dtype(leaf.kind)
     dtype = dtype_of(leaf)
     assert dtype is not None  # a layout has NumPy leaves
     return dtype

@@ -50,7 +50,7 @@ def finish(plan: Plan, pieces: list[Any], rules: Rules, lead: Shape = ()) -> Non
     if rules.restores:
         cast_pieces(plan.cuts, pieces, rules)
     plan.shape(pieces, lead)
-    if rules.restores and not lead:
+    if rules.restores:
         restore_numbers(plan.cuts, pieces, rules)
 
 
@@ -89,12 +89,15 @@ def cast_pieces(cuts: Sequence[Cut], pieces: list[Any], rules: Rules) -> None:
 
 
 def restore_numbers(cuts: Sequence[Cut], values: list[Any], rules: Rules) -> None:
-    """Turn the values of Python numbers back into numbers of their type, in place."""
+    """Turn the values of Python numbers back into numbers of their type, in place.
+
+    Batches of them become arrays of the dtype that stands for it.
+    """
     for place, cut in enumerate(cuts):
         if cut.scalar is not None and cut.scalar is not np.generic:
             value = np.asarray(values[place])
-            number = _cast(value, np.dtype(cut.scalar), place, rules)
-            values[place] = cut.scalar(number[()])
+            cast = _cast(value, np.dtype(cut.scalar), place, rules)
+            values[place] = cast if cast.ndim else cut.scalar(cast[()])
 
 
 def _cast(piece: Any, wanted: np.dtype[Any], place: int, rules: Rules) -> np.ndarray[Any, Any]:

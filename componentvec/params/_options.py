@@ -25,14 +25,17 @@ __all__ = [
 ]
 
 
-def check_rules(dtype: str, statics: str) -> None:
-    """Check the options that are words.
+def check_rules(dtype: str, statics: str, copy: object = None) -> None:
+    """Check the options of a call.
 
     Raises
     ------
     ValueError
-        For another word.
+        For another value than those allowed.
     """
+    if copy is not None and type(copy) is not bool:
+        msg = f"copy must be None, True or False, not {copy!r:.60}"
+        raise ValueError(msg)
     for name, value, allowed in (
         ("dtype", dtype, ("restore", "follow")),
         ("statics", statics, ("share", "copy")),
@@ -71,7 +74,8 @@ def as_flat(vector: Any, axis: Axis, restores: bool, hint: str = "") -> Any:
             msg = f"expected numbers, but the vector has dtype {vector.dtype}"
             raise PromotionError(msg)
         return vector
-    if not isinstance(vector, np.ndarray) and isinstance(getattr(vector, "shape", None), tuple):
+    shape, dtype = getattr(vector, "shape", None), getattr(vector, "dtype", None)
+    if not isinstance(vector, np.ndarray) and isinstance(shape, tuple) and dtype is not None:
         return vector  # an array of a library we do not know, such as one that traces
     try:
         flat = np.asarray(vector) if isinstance(vector, (list, tuple)) else None

@@ -52,7 +52,13 @@ def choose(listed: _Listed, trainable: Predicate | None, sharing: SharingPolicy)
         For objects that hold arrays, and whose class nobody said how to take apart.
     SharingError
         For static arrays that overlap parameters in part.
+    TypeError
+        When `trainable` is not a function that gives True or False.
     """
+    given: object = trainable
+    if given is not None and not callable(given):
+        msg = f"trainable= takes a function of (path, leaf), not {given!r:.60}"
+        raise TypeError(msg)
     paths, chosen = _visit(listed, trainable)
     for entry, names, is_parameter in zip(listed, paths, chosen, strict=True):
         if names is not None and not is_parameter:
@@ -105,7 +111,14 @@ def _is_chosen(names: Names, value: Any, trainable: Predicate | None) -> bool:
     if trainable is None:
         return is_parameter(value)
     if type(value) in (bool, int, float, complex) or _has_numbers(value):
-        return bool(trainable(format_path(names), value))
+        answer: object = trainable(format_path(names), value)
+        if not isinstance(answer, (bool, np.bool_)):
+            msg = (
+                f"trainable= gave {answer!r:.60} for {quoted(names)}; it must give True or False "
+                "for the whole leaf"
+            )
+            raise TypeError(msg)
+        return bool(answer)
     return False
 
 

@@ -24,9 +24,6 @@ from componentvec.typing import Names
 __all__ = ["Reader", "Site"]
 
 
-_ARRAY_LIKE = (None, np.generic)
-
-
 class Site(NamedTuple):
     """A parameter's place in the vector."""
 
@@ -76,7 +73,7 @@ class Reader:
 
     __slots__ = ("_groups", "_pick", "sites")
 
-    def __init__(self, axis: Axis, plan: Plan, dtype: np.dtype[Any]) -> None:
+    def __init__(self, axis: Axis, plan: Plan, dtype_of: Callable[[int], np.dtype[Any]]) -> None:
         groups: list[_Group] = []
         root = Group(slice(0, axis.size), axis, 0)
         found: list[tuple[Names, Leaf | Group, int]] = [((), root, plan.root)]
@@ -94,15 +91,16 @@ class Reader:
         places = {names: place for place, (names, _, _) in enumerate(found)}
         leaves = list(axis.leaves())
         self._pick = picker([places[names] for names, _ in leaves])
-        dtypes: dict[Any, np.dtype[Any] | None] = {
-            (cut.slot, cut.shape, cut.view): cut.dtype if cut.scalar in _ARRAY_LIKE else dtype
-            for cut in plan.cuts
-        }
+        dtypes: dict[Any, np.dtype[Any] | None] = {}
+        for cut in plan.cuts:
+            is_number = cut.scalar not in (None, np.generic)
+            made = dtype_of(cut.slot) if is_number else cut.dtype
+            dtypes[cut.slot, cut.shape, cut.view] = made
         self.sites = []
         for names, leaf in leaves:
             rearranged = rearrangement(leaf.shape, leaf.view) if leaf.view else None
-            made = dtypes[leaf.slot or 0, leaf.shape, leaf.view]
-            self.sites.append(Site(names, leaf, rearranged, made))
+            dtype = dtypes[leaf.slot or 0, leaf.shape, leaf.view]
+            self.sites.append(Site(names, leaf, rearranged, dtype))
 
     def read(self, tree: Any, *, partial: bool, hint: str = "") -> Iterator[tuple[Site, Any]]:
         """Pair the sites, in order, with the arrays that `tree` has for them.

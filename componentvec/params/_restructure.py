@@ -136,8 +136,8 @@ class Restructure(Generic[M]):
         {'body': array([0., 0.]), 'head': array([5.], dtype=float32)}
         """
         restores = dtype == "restore"
-        if not restores or statics != "share":
-            check_rules(dtype, statics)
+        if not restores or statics != "share" or copy is not None:
+            check_rules(dtype, statics, copy)
         own: Sequence[Any] = self._plan.statics
         if base is not None or isinstance(vector, NamedTree):
             values = self._from_tree(vector, base, self._rules(restores, copy))
@@ -196,7 +196,7 @@ class Restructure(Generic[M]):
         array([[ 4.,  5.],
                [10., 11.]])
         """
-        check_rules(dtype, statics)
+        check_rules(dtype, statics, copy)
         restores = dtype == "restore"
         rows = as_flat(vectors, self.axis, restores)
         check_length(self.axis, rows.shape, batch=True)
@@ -336,6 +336,7 @@ class Restructure(Generic[M]):
     def _reader(self) -> Reader:
         # Made on first use: whoever only rebuilds models never needs it.
         if self._made_reader is None:
-            object.__setattr__(self, "_made_reader", Reader(self.axis, self._plan, self.dtype))
+            reader = Reader(self.axis, self._plan, lambda _: self.dtype)
+            object.__setattr__(self, "_made_reader", reader)
         assert self._made_reader is not None
         return self._made_reader

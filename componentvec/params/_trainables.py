@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from componentvec.arrays import ComponentVector, Layout, NamedTree, fill
+from componentvec.backends import kind_of
 from componentvec.errors import PromotionError
 from componentvec.names import Path, format_path
 from componentvec.params._by_dtype import RestructureByDtype, split_by_dtype
@@ -182,13 +183,21 @@ def destructure_by_dtype(
 
 
 def _check_integers(vector: ComponentVector, layout: Layout) -> None:
-    """Check that Python integers will come back as they were."""
+    """Check that integers will come back as they were."""
     for leaf, names in zip(layout.leaves, layout.names, strict=True):
-        if isinstance(leaf, Weak) and type(leaf.value) is int:
-            stored = vector[Path(names)]
-            if int(stored.real) != leaf.value:
-                msg = f"`{format_path(names)}` is {leaf.value}, which {vector.dtype} cannot hold"
-                raise PromotionError(msg)
+        given = np.asarray(leaf.value if isinstance(leaf, Weak) else leaf)
+        if given.dtype == vector.dtype or kind_of(given.dtype) != "i":
+            continue
+        stored = np.asarray(vector[Path(names)]).real
+        with np.errstate(invalid="ignore"):
+            wrong = np.flatnonzero(stored.astype(given.dtype) != given)
+        if wrong.size:
+            number = given.reshape(-1)[wrong[0]]
+            msg = (
+                f"`{format_path(names)}` has {number}, which {vector.dtype} does not hold exactly; "
+                "use destructure_by_dtype, or leave it out with trainable="
+            )
+            raise PromotionError(msg)
 
 
 def _common_dtype(layout: Layout) -> np.dtype[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from types import (
@@ -16,8 +17,8 @@ from componentvec.tree._rebuild import attributes_of
 
 __all__ = ["contents_of"]
 
-# What functions and modules know is their own business, and so is a class'.
-_CLOSED = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType)
+# What functions close over is their own business, and so is what a class or module has.
+_CLOSED = (type, ModuleType, FunctionType, BuiltinFunctionType)
 
 
 def contents_of(value: object) -> Iterator[tuple[str, Any]]:
@@ -32,6 +33,12 @@ def contents_of(value: object) -> Iterator[tuple[str, Any]]:
     """
     if isinstance(value, _CLOSED):
         return
+    if isinstance(value, MethodType):
+        yield ".__self__", value.__self__
+        return
+    if isinstance(value, functools.partial):
+        yield ".args", value.args
+        yield ".keywords", value.keywords
     for name, held in attributes_of(value).items:
         yield f".{name}", held
     if isinstance(value, Mapping):

@@ -62,8 +62,11 @@ def same_value(one: Any, two: Any) -> bool:
         return False
     if all(hasattr(one, name) for name in ("dtype", "shape", "tobytes")):
         one, two = _native(one), _native(two)
-        same_kind = (one.dtype, one.shape) == (two.dtype, two.shape)
-        return same_kind and bool(one.tobytes() == two.tobytes())
+        if (one.dtype, one.shape) != (two.dtype, two.shape):
+            return False
+        if getattr(one.dtype, "kind", "") in ("O", "T"):  # whose bytes are addresses
+            return all(map(same_value, one.reshape(-1).tolist(), two.reshape(-1).tolist()))
+        return bool(one.tobytes() == two.tobytes())
     try:
         return bool(one == two) or bool(one != one and two != two)  # nan
     except (TypeError, ValueError):

@@ -534,3 +534,11 @@ def test_components_cannot_be_deleted(v):
     with pytest.raises((TypeError, ValueError)):
         del v["bias"]
     assert v.tolist() == NUMBERS
+
+
+@pytest.mark.parametrize("key", [slice(None), ...], ids=["slice", "ellipsis"])
+def test_none_is_refused_for_the_whole_vector(key):
+    v = cv.ComponentVector(a=[1.0, 2.0])
+    with pytest.raises(cv.PromotionError, match="the vector holds float64 and cannot take None"):
+        v[key] = None
+    assert v.tolist() == [1.0, 2.0]

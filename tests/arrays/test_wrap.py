@@ -158,3 +158,20 @@ def test_an_axis_that_is_none_is_refused_by_what_it_is():
         cv.ComponentVector(np.zeros(7), axis=7)
     with pytest.raises(cv.LabelError, match=r"not ComponentVector; its axis is v\.axis"):
         cv.ComponentVector(np.zeros(7), axis=v)
+
+
+def test_full_loses_nothing_in_silence():
+    axis = cv.Axis(a=2)
+    for value, dtype in ((1j, float), (0.5, int)):
+        with pytest.raises(cv.PromotionError, match="which does not go into dtype="):
+            cv.full(axis, value, dtype)
+    with pytest.raises(OverflowError):
+        cv.full(axis, 300, "i1")
+    assert cv.full(axis, 1, "f4").dtype == np.float32
+
+
+@pytest.mark.parametrize("make", [cv.zeros, lambda axis: cv.full(axis, 1.0)], ids=["zeros", "full"])
+@pytest.mark.parametrize("wrong", [{"a": 1}, 3, None], ids=repr)
+def test_what_is_not_an_axis_is_refused(make, wrong):
+    with pytest.raises(cv.LabelError, match=f"takes an Axis, not {type(wrong).__name__}"):
+        make(wrong)

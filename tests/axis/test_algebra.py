@@ -278,3 +278,18 @@ def test_the_old_axis_stays_as_it_was(autoencoder):
 def test_what_is_no_axis_is_refused(call):
     with pytest.raises(LabelError, match="expected an Axis, not int"):
         call(Axis(a=2))
+
+
+def test_rename_takes_a_mapping_of_components():
+    axis = Axis(a=2)
+    with pytest.raises(LabelError, match="rename takes a mapping of paths to new names, not a str"):
+        axis.rename("a")
+    with pytest.raises(LabelError, match="the axis itself has no name"):
+        axis.rename({path(): "x"})
+
+
+@pytest.mark.parametrize("wrong", [5, None, 1.5], ids=repr)
+def test_paths_are_strings_or_paths(wrong):
+    for call in (Axis(a=2).select, Axis(a=2).drop):
+        with pytest.raises(LabelError):
+            call(wrong)

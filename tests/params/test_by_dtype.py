@@ -94,11 +94,11 @@ def test_vectors_are_copies_of_the_model(model, split):
 def test_a_model_of_one_dtype_has_one_vector_like_the_usual_one():
     model = {"a": np.ones(2), "b": [np.ones((2, 2))]}
     vectors, restructure = cv.destructure_by_dtype(model)
-    v, whole = cv.destructure(model)
+    v, _ = cv.destructure(model)
     assert list(vectors) == [F8]
     assert vectors[F8].axis is v.axis
     assert vectors[F8].tolist() == v.tolist()
-    assert restructure.whole == whole
+    assert restructure == cv.destructure_by_dtype(model)[1]
 
 
 @pytest.mark.parametrize("model", [{}, [], {"n": 3, "s": "x"}, math.sin, None], ids=repr)
@@ -453,3 +453,41 @@ def test_vectors_and_restructure_travel(split, clone):
     for old, new in zip(arrays(restructure(vectors)), arrays(made), strict=True):
         np.testing.assert_array_equal(new, old)
     assert made["again"] is made["layers"][0].weight
+
+
+def test_python_numbers_go_both_ways():
+    model = {"lr": 0.1, "n": 3, "z": 1j, "flag": True, "w": np.ones(2, "f4")}
+    vectors, restructure = cv.destructure_by_dtype(model, trainable=everything)
+    assert [dtype.name for dtype in vectors] == [
+        "float64",
+        "int64",
+        "complex128",
+        "bool",
+        "float32",
+    ]
+    again = restructure(vectors)
+    assert {name: type(part) for name, part in again.items()} == {
+        "lr": float,
+        "n": int,
+        "z": complex,
+        "flag": bool,
+        "w": np.ndarray,
+    }
+    flat = restructure.flatten(again)
+    assert all(flat[dtype].tolist() == v.tolist() for dtype, v in vectors.items())
+    assert restructure.pullback({"n": 1, "lr": 2.0})[np.dtype(int)].n == 1
+
+
+def test_a_python_integer_that_int64_cannot_hold_is_refused():
+    with pytest.raises(
+        cv.PromotionError, match=r"`n` is 1180591620717411303424, which int64 cannot"
+    ):
+        cv.destructure_by_dtype({"n": 2**70}, trainable=everything)
+
+
+def test_one_dtype_given_twice_is_refused():
+    vectors, restructure = cv.destructure_by_dtype([np.ones(1)])
+    with pytest.raises(cv.LabelError, match="given float64, float64"):
+        restructure({**vectors, "float64": np.zeros(1)})
+    with pytest.raises(cv.LabelError, match="given None"):
+        restructure({None: np.zeros(1)})

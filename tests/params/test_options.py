@@ -301,13 +301,68 @@ def test_the_base_may_be_a_model_or_a_tree(base):
     assert made["enc"]["weight"] is model["enc"]["weight"]
 
 
-def test_statics_are_those_of_the_restructure_not_of_the_base(model, restructure):
+def test_statics_are_those_of_the_base(restructure):
     other = tied_model()
     other["n"], other["index"] = 4, np.arange(9)
     made = restructure({"rate": 0.0}, base=other)
+    assert made["n"] == 4
+    assert made["index"] is other["index"]
+    assert made["enc"]["weight"] is other["enc"]["weight"]
+    again = restructure({"rate": 0.0}, base=other, statics="copy")
+    assert again["index"] is not other["index"]
+    assert again["index"].tolist() == other["index"].tolist()
+
+
+def test_statics_that_the_base_does_not_have_are_those_of_the_model(model, restructure):
+    ps, _ = cv.trainables_nt(tied_model())
+    made = restructure({"rate": 0.0}, base=ps)
     assert made["n"] == 3
     assert made["index"] is model["index"]
-    assert made["enc"]["weight"] is other["enc"]["weight"]
+
+
+def test_what_training_changed_in_a_live_model_stays():
+    v, restructure = cv.destructure([{"w": np.ones(2), "steps": [0]}, np.ones(1)])
+    live = restructure(v)
+    live[0]["steps"][0] = 7
+    made = restructure([None, [5.0]], base=live)
+    assert made[0]["steps"] == [7]
+    assert made[1].tolist() == [5.0]
+
+
+@pytest.mark.parametrize("copy", ["never", 0, 1, np.False_], ids=repr)
+def test_copy_is_one_of_three(copy):
+    v, restructure = cv.destructure([np.ones(1)])
+    vectors, by_dtype = cv.destructure_by_dtype([np.ones(1)])
+    for call in (
+        lambda: restructure(v, copy=copy),
+        lambda: restructure.batch([v], copy=copy),
+        lambda: by_dtype(vectors, copy=copy),
+    ):
+        with pytest.raises(ValueError, match="copy must be None, True or False, not"):
+            call()
+
+
+def test_batches_of_python_numbers_have_their_dtypes():
+    model = {"n": 2.5, "i": 3, "w": np.ones(1)}
+    v, restructure = cv.destructure(model, trainable=lambda path, leaf: True)
+    made = restructure.batch(np.array([v, 2 * v]))
+    assert made["n"].tolist() == [2.5, 5.0]
+    assert made["i"].dtype == np.int64
+    assert made["i"].tolist() == [3, 6]
+
+
+@pytest.mark.parametrize("wrong", [[1j, 1, 1], [1, 1.5, 1]], ids=["complex", "fraction"])
+def test_batches_of_python_numbers_lose_nothing(wrong):
+    model = {"n": 2.5, "i": 3, "w": np.ones(1)}
+    _, restructure = cv.destructure(model, trainable=lambda path, leaf: True)
+    with pytest.raises(cv.PromotionError):
+        restructure.batch([wrong])
+
+
+def test_a_buffer_that_is_no_array_is_refused():
+    _, restructure = cv.destructure([np.ones(2)])
+    with pytest.raises(cv.LengthError, match="expected a vector of 2 numbers, not a memoryview"):
+        restructure(memoryview(np.ones(2)))
 
 
 def test_nothing_given_is_the_base_itself_in_new_containers(model, restructure):
@@ -885,7 +940,7 @@ def test_a_model_of_python_numbers_alone_has_their_dtype(model, dtype):
 
 
 def test_an_integer_that_the_vector_would_round_is_refused():
-    with pytest.raises(cv.PromotionError, match="`n` is 9007199254740993, which float64 cannot"):
+    with pytest.raises(cv.PromotionError, match="`n` has 9007199254740993, which float64 does not"):
         cv.destructure({"n": 2**53 + 1, "w": np.ones(1)}, trainable=everything)
 
 
@@ -905,3 +960,21 @@ def test_a_restructure_with_numbers_travels():
     made = again(v)
     assert (made["n"], made["flag"]) == (2, True)
     assert type(made["flag"]) is bool
+
+
+@pytest.mark.parametrize(
+    ("numbers", "options"),
+    [
+        (np.array([1, 2**53 + 1]), {"promotion": "allow"}),
+        (np.array([70_000_001]), {"dtype": "f4"}),
+        (np.array([2**63], "u8"), {"dtype": "f2"}),
+    ],
+    ids=["float64", "float32", "float16"],
+)
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+def test_integers_of_an_array_that_the_vector_would_round_are_refused(numbers, options):
+    model = {"net": [numbers, np.ones(1)]}
+    with pytest.raises(cv.PromotionError) as caught:
+        cv.destructure(model, trainable=lambda path, leaf: True, **options)
+    assert str(caught.value).startswith(f"`net._1` has {numbers[-1]}, which float")
+    assert str(caught.value).endswith("leave it out with trainable=")

@@ -261,10 +261,27 @@ def test_what_is_chosen_at_one_place_of_a_container_is_a_parameter_at_all(place)
     assert ps.a.w is ps.b.w is shared["w"]
 
 
-def test_the_answer_is_taken_for_true_or_false():
+def test_the_answer_may_be_of_python_or_numpy():
     model = [np.ones(1), np.ones(2), np.ones(3)]
-    answers = iter([np.bool_(True), 0, "yes"])
+    answers = iter([np.bool_(True), False, True])
     assert names(model, trainable=lambda *_: next(answers)) == {"_1": (1,), "_3": (3,)}
+
+
+@pytest.mark.parametrize("answer", [None, 0, "no", np.array([True, False])], ids=repr)
+def test_an_answer_that_is_neither_true_nor_false_is_refused(answer):
+    with pytest.raises(TypeError) as caught:
+        cv.trainables_nt({"net": [np.ones(2)]}, trainable=lambda *_: answer)
+    assert str(caught.value) == (
+        f"trainable= gave {answer!r:.60} for `net._1`; it must give True or False for the whole "
+        "leaf"
+    )
+
+
+@pytest.mark.parametrize("names", [("w",), "w", True], ids=repr)
+def test_a_predicate_is_a_function(names):
+    for entry in (cv.trainables_nt, cv.destructure, cv.destructure_by_dtype):
+        with pytest.raises(TypeError, match=r"trainable= takes a function of \(path, leaf\), not "):
+            entry({"w": np.ones(1)}, trainable=names)
 
 
 def test_errors_in_the_predicate_are_passed_on():
@@ -394,6 +411,11 @@ class Similar(Mapping):
         return 1
 
 
+class Forward(Opaque):
+    def forward(self, x):
+        return self.w * x
+
+
 class WithExtra(dict):
     def __init__(self):
         self.extra = np.ones(1)
@@ -453,6 +475,13 @@ HIDING = {
     ),
     "further object in a deque": (deque([Opaque(w=np.ones(1))]), "deque", "[0].w"),
     "beside the parts of a container": (Opaque(p=[0], q=WithExtra()), "Opaque", ".q.extra"),
+    "partial": (functools.partial(np.dot, np.ones(1)), "partial", ".args._1"),
+    "keyword of a partial": (
+        functools.partial(print, end=[np.ones(1)]),
+        "partial",
+        ".keywords.end._1",
+    ),
+    "method": (Forward(w=np.ones(1)).forward, "method", ".__self__.w"),
     "array-like inside": (Opaque(p=[LikeArray()]), "Opaque", ".p._1"),
     "deque": (deque([1, np.ones(1)]), "deque", "[1]"),
     "containers in a deque": (deque([{"w": [np.ones(1)]}]), "deque", "[0].w._1"),
