@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -101,7 +100,7 @@ def copies(statics: Sequence[Any]) -> list[Any]:
         if isinstance(value, np.ndarray):
             made[id(value)] = value.copy(order="K")
         elif is_foreign(value):
-            made[id(value)] = copy.deepcopy(value)
+            made[id(value)] = copied(value)
     return [made.get(id(value), value) for value in statics]
 
 

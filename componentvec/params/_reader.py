@@ -124,7 +124,7 @@ class Reader:
         if not self.sites and self._groups[0].model_parts is None:
             return  # the model is one static: there is nothing to read
         one_array = self._groups[0].model_parts is None
-        if one_array and not isinstance(tree, (NamedTree, dict, Labelled)):
+        if one_array and not isinstance(tree, (NamedTree, dict)) and not _is_named_so(tree):
             tree = {"_1": tree}  # which is what the array is called
         found = [tree]
         for group in self._groups:
@@ -181,6 +181,11 @@ class Reader:
             return
         msg = f"the model has no parameter {quoted((*group.names, name))}"
         raise LabelError(msg, name, group.axis)
+
+
+def _is_named_so(tree: Any) -> bool:
+    """Tell whether a tree for a model that is one array is a vector which names it."""
+    return isinstance(tree, Labelled) and getattr(tree.axis, "names", None) == ("_1",)
 
 
 def _as_array(site: Site, value: Any, hint: str) -> Any:

@@ -12,17 +12,16 @@ from componentvec.tree._fields import field_state, schema_of
 from componentvec.tree._jax import open_jax
 from componentvec.tree._parts import Parts, key_names, position_names
 from componentvec.tree._rebuild import (
-    Attributes,
     RebuildDict,
     RebuildList,
     RebuildMapping,
     RebuildObject,
     RebuildProxy,
     RebuildTuple,
-    attributes_of,
     stored_items,
 )
 from componentvec.tree._registry import is_registered, is_static_class, open_registered
+from componentvec.tree._state import NO_ATTRIBUTES, Attributes, attributes_of, builtin_base
 
 __all__ = ["named_children", "take_apart"]
 
@@ -97,7 +96,7 @@ def _split(value: Any) -> _Split | None:
         parts = tuple(list.__getitem__(value, slice(None)))
         return position_names(len(parts)), parts
     schema = schema_of(kind)
-    if schema is not None:
+    if schema is not None and builtin_base(kind) is object:  # others have contents of their own
         names = tuple(name for name in schema.names if hasattr(value, name))
         return names, tuple(getattr(value, name) for name in names)
     # Last: an abstract class answers slowly, and most mappings are dicts.
@@ -141,7 +140,7 @@ def _dict_rebuild(value: dict[Any, Any]) -> RebuildDict:
     if kind is dict:
         return RebuildDict(dict, tuple(items))
     own_dict = getattr(value, "__dict__", None) is value
-    attributes = Attributes() if own_dict else attributes_of(value)
+    attributes = NO_ATTRIBUTES if own_dict else attributes_of(value)
     # Items that are attributes too (`batch.x` for `batch["x"]`) stay so.
     mirrored = tuple(
         name for name, held in attributes.items if name in items and items[name] is held

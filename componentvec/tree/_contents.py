@@ -13,7 +13,7 @@ from types import (
 )
 from typing import Any
 
-from componentvec.tree._rebuild import attributes_of
+from componentvec.tree._state import attributes_of
 
 __all__ = ["contents_of"]
 

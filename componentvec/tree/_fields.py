@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from componentvec.tree._rebuild import Attributes, attributes_of
+from componentvec.tree._state import Attributes, attributes_of
 
 __all__ = ["Schema", "field_state", "schema_of"]
 

@@ -10,6 +10,7 @@ from typing import Any
 from componentvec.tree._fields import field_state, schema_of
 from componentvec.tree._parts import Parts, key_names, position_names
 from componentvec.tree._rebuild import RebuildObject
+from componentvec.tree._same import same_value
 
 __all__ = ["open_jax"]
 
@@ -36,31 +37,39 @@ def open_jax(value: object) -> Parts | None:
     if children and children[0][0] == ():
         return None
     values = tuple(child for _, child in children)
+    keys = [path[0] for path, _ in children]
+    names = _key_names(keys)
     schema = schema_of(kind)
     if schema is not None:
-        names = _fields_of(value, schema.names, values)
-        if names is not None:
-            attributes = field_state(value, schema, leave_out=names)
-            rebuild = RebuildObject(kind, names, attributes)
-            return Parts(names, values, rebuild, schema.left_out.intersection(names))
-    keys = [path[0] for path, _ in children]
-    names = _key_names(keys) or position_names(len(keys))
-    return Parts(names, values, RebuildJax(treedef))
+        fields = _fields_of(value, schema.names, names, values)
+        if fields is not None:
+            attributes = field_state(value, schema, leave_out=fields)
+            rebuild = RebuildObject(kind, fields, attributes)
+            return Parts(fields, values, rebuild, schema.left_out.intersection(fields))
+    return Parts(names or position_names(len(keys)), values, RebuildJax(treedef))
 
 
-def _fields_of(value: Any, fields: Sequence[str], values: Sequence[Any]) -> tuple[str, ...] | None:
-    """Find the fields that hold these values, in order; None when they are not a field each."""
-    names: list[str] = []
-    for part in values:
-        name = next((f for f in fields if f not in names and getattr(value, f, None) is part), None)
-        if name is None:
-            return None
-        names.append(name)
-    return tuple(names)
+def _fields_of(
+    value: Any, fields: Sequence[str], named: tuple[str, ...] | None, values: Sequence[Any]
+) -> tuple[str, ...] | None:
+    """Find the fields that the parts are; None when they are not a field each.
+
+    JAX may name them. If not, they are the fields that hold the very same objects, as long as no
+    two fields hold one.
+    """
+    held = {name: getattr(value, name, None) for name in fields}
+    if named is not None:
+        return named if all(name in held for name in named) else None
+    found = [[name for name in fields if held[name] is part] for part in values]
+    if any(len(names) != 1 for names in found):
+        return None
+    return tuple(name for (name,) in found)
 
 
 def _key_names(keys: Sequence[Any]) -> tuple[str, ...] | None:
     """Read the names out of JAX's keys: attributes or keys of a mapping; None for positions."""
+    if keys and all(isinstance(key, str) for key in keys):
+        return key_names(tuple(keys))
     for attribute in ("name", "key"):
         if keys and all(hasattr(key, attribute) for key in keys):
             found = tuple(getattr(key, attribute) for key in keys)
@@ -69,7 +78,7 @@ def _key_names(keys: Sequence[Any]) -> tuple[str, ...] | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RebuildJax:
     """An object of a class that JAX knows, put together by JAX."""
 
@@ -77,3 +86,11 @@ class RebuildJax:
 
     def __call__(self, parts: Sequence[Any]) -> Any:
         return self.treedef.unflatten(parts)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RebuildJax) and same_value(
+            self.treedef.node_data(), other.treedef.node_data()
+        )
+
+    def __hash__(self) -> int:
+        return hash(type(self))

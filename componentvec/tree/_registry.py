@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from componentvec.errors import LabelError, UnregisteredTypeError
 from componentvec.tree._parts import Parts, key_names, position_names
-from componentvec.tree._rebuild import same_value
+from componentvec.tree._same import same_value
 
 __all__ = [
     "is_registered",

@@ -308,3 +308,11 @@ def test_out_may_overlap_the_tree_in_part():
     buffer = np.arange(6.0)
     restructure.flatten([buffer[3:], buffer[1:3]], out=buffer[:5])
     assert buffer[:5].tolist() == [3.0, 4.0, 5.0, 1.0, 2.0]
+
+
+def test_a_model_that_is_one_vector_is_one_array():
+    model = cv.ComponentVector(a=1.0, b=[1.0, 2.0])
+    v, restructure = cv.destructure(model)
+    assert restructure.flatten(model).tolist() == [1.0, 1.0, 2.0]
+    assert restructure.flatten(v).tolist() == [1.0, 1.0, 2.0]
+    assert restructure.pullback(model)["_1"].tolist() == [1.0, 1.0, 2.0]

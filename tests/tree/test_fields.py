@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import datetime as dt
 import functools
 import pickle
 import weakref
@@ -470,19 +471,39 @@ def test_attributes_that_are_no_fields_are_kept():
         assert tenfold(model).note is note
 
 
-def test_errors_with_fields_come_back_with_their_arguments():
-    @dataclass
-    class Diverged(Exception):
-        state: Any
+@dataclass
+class Diverged(Exception):
+    state: Any
 
-    @attrs.define
-    class Failed(Exception):
-        state: Any
 
-    for kind in (Diverged, Failed):
-        made = tenfold(kind(np.ones(1)))
-        assert type(made) is kind
-        assert made.state.tolist() == [10.0]
+@attrs.define
+class Failed(Exception):
+    state: Any
+
+
+@dataclass
+class Length(float):
+    unit: Any
+
+    def __new__(cls, unit):
+        return float.__new__(cls, 2.5)
+
+
+@dataclass
+class Day(dt.date):
+    note: Any
+
+    def __new__(cls, note):
+        return dt.date.__new__(cls, 2026, 12, 1)
+
+
+@pytest.mark.parametrize("kind", [Diverged, Failed, Length, Day])
+def test_classes_with_contents_besides_their_fields_are_not_rebuilt_without_them(kind):
+    value = kind("static")
+    _, restructure = cv.destructure([value, np.ones(1)])
+    assert restructure(np.zeros(1))[0] is value
+    with pytest.raises(cv.UnregisteredTypeError, match=f"`_1` is of class {kind.__name__}, "):
+        cv.destructure([kind(np.ones(1)), np.ones(1)])
 
 
 # Cached properties --------------------------------------------------------------------------------

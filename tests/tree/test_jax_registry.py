@@ -424,3 +424,32 @@ def test_leaves_of_modules_of_equinox_come_in_jax_order(dense):
     leaves = tree_util.tree_leaves(model)
     assert v.size == sum(leaf.size for leaf in leaves)
     assert paths(model) == ["weight", "bias", "inner.z"]
+
+
+def test_a_part_is_the_field_that_jax_names_whatever_it_holds():
+    @dataclass
+    class Both:
+        b: Any
+        a: Any
+
+    tree_util.register_dataclass(Both, data_fields=["a"], meta_fields=["b"])
+    shared = np.ones(2)
+    v, restructure = cv.destructure(Both(shared, shared))
+    assert list(v.axis.paths()) == ["a"]
+    made = restructure(10 * v)
+    assert made.a.tolist() == [10.0, 10.0]
+    assert made.b is shared
+
+
+def test_restructures_of_classes_with_arrays_in_their_aux_can_be_compared():
+    class Cfg:
+        def __init__(self, w, cfg):
+            self.w, self.cfg = w, cfg
+
+    tree_util.register_pytree_node(Cfg, lambda c: ((c.w,), c.cfg), lambda cfg, c: Cfg(*c, cfg))
+    one, two, other = (
+        cv.destructure(Cfg(np.ones(1), cfg))[1] for cfg in (np.ones(2), np.ones(2), np.zeros(2))
+    )
+    assert one == two
+    assert hash(one) == hash(two)
+    assert one != other
