@@ -14,7 +14,7 @@ from componentvec.arrays._sites import view_slot
 from componentvec.axis import View
 from componentvec.errors import LabelError
 from componentvec.names import format_path
-from componentvec.sharing import find_ties
+from componentvec.sharing import ties
 from componentvec.tree import Container, Item, RebuildTuple, walk
 
 __all__ = ["NamedTree", "named_tree"]
@@ -159,8 +159,7 @@ def _pickle(tree: NamedTree) -> tuple[Any, ...]:
     items = [entry for entry in listed if isinstance(entry, Item)]
     nodes = tuple(_node(entry) for entry in listed)
     leaves = [item.value for item in items]
-    names = [item.names for item in items]
-    links = find_ties(leaves, names, "alias", refuse_overlap=False)
+    links = ties(leaves)
     seen_through_views = {link.first for link in links if link is not None}
     arrays: list[Any] = []
     places: dict[int, int] = {}

@@ -158,17 +158,17 @@ def _has_numbers(value: Any) -> bool:
 def _add_tied(listed: _Listed, chosen: list[bool]) -> None:
     """Choose the static arrays that are the memory of a parameter too, in place."""
     arrays = [p for p, entry in enumerate(listed) if isinstance(entry, Item) and _has_memory(entry)]
-    frozen = [place for place in arrays if not chosen[place]]
-    if not frozen:
+    statics = [place for place in arrays if not chosen[place]]
+    if not statics:
         return
     trained = [place for place in arrays if chosen[place]]
     values = {place: listed[place].value for place in arrays}
     tied = tied_to(
         [values[place] for place in trained],
-        [values[place] for place in frozen],
-        [listed[place].names for place in (*trained, *frozen)],
+        [values[place] for place in statics],
+        [listed[place].names for place in (*trained, *statics)],
     )
-    for place, is_tied in zip(frozen, tied, strict=True):
+    for place, is_tied in zip(statics, tied, strict=True):
         chosen[place] = is_tied
 
 

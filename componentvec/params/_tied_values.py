@@ -17,7 +17,7 @@ from componentvec.names import format_path
 from componentvec.params._casting import Rules, cast_pieces, restore_numbers
 from componentvec.params._plan import Cut
 from componentvec.params._reader import Reader, Site
-from componentvec.sharing import Link, find_ties
+from componentvec.sharing import Link, ties
 
 __all__ = ["add_cotangent", "agreeing", "check_fits", "values_of"]
 
@@ -133,7 +133,7 @@ def _tied(own: list[tuple[Site, Any] | None]) -> bool:
         return False
     if len(own) == 1 or not found[0][1].size:
         return True
-    links = find_ties([array for _, array in found], [], "alias", refuse_overlap=False)
+    links = ties([array for _, array in found])
     expected = [Link(0, site.leaf.view) for site, _ in found[1:]]
     return links[1:] == expected
 
