@@ -54,7 +54,7 @@ def as_flat(vector: Any, axis: Axis, restores: bool, hint: str = "") -> Any:
     PromotionError
         For arrays of anything but numbers.
     LengthError
-        For what is no array.
+        For what is not an array.
     """
     if isinstance(vector, Labelled):
         own = vector.axis

@@ -33,7 +33,7 @@ class Cut(NamedTuple):
     """The dtype it has in the model; None for Python numbers, which have none, and for libraries
     with dtypes of their own."""
     scalar: type | None = None
-    """What the model holds here that is no array: `numpy.generic`, or the type of a Python
+    """What the model holds here instead of an array: `numpy.generic`, or the type of a Python
     number."""
 
 

@@ -100,10 +100,12 @@ class Restructure(Generic[M]):
             None copies where a cast forces it, False raises there, True gives the model memory of
             its own. NumPy scalars and Python numbers are always copies.
         statics : {"share", "copy"}, optional
-            Whether arrays that are not parameters are the original's own, or copies.
+            Whether static arrays are the original's own, or copies. Attributes besides the parts of
+            a container are always its own.
         base : model or NamedTree, optional
             A model of this structure, whose own arrays are taken for the parameters that `vector`
-            does not have. What it does have changes all sites tied to it.
+            does not have, and whose statics are taken where it has them. What `vector` does have
+            changes all sites tied to it.
 
         Returns
         -------

@@ -26,7 +26,7 @@ from componentvec.tree._state import NO_ATTRIBUTES, Attributes, attributes_of, b
 __all__ = ["named_children", "take_apart"]
 
 _CONTAINERS = frozenset({dict, list, tuple, MappingProxyType})
-# Whose other classes are no containers: numbers, text, functions, arrays.
+# Whose other classes are not containers: numbers, text, functions, arrays.
 _ATOM_MODULES = frozenset({"builtins", "numpy"})
 
 _Split = tuple[tuple[str, ...], tuple[Any, ...]]

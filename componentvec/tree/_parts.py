@@ -24,7 +24,7 @@ class Parts(NamedTuple):
     left_out: frozenset[str] = frozenset()
     """Names of the parts that the container's class wants left out of training."""
     kept: tuple[tuple[str, Any], ...] = ()
-    """Attributes that are no parts, but are carried along by reference."""
+    """Attributes that are not parts, carried along by reference."""
 
 
 def position_names(count: int) -> tuple[str, ...]:
@@ -33,7 +33,7 @@ def position_names(count: int) -> tuple[str, ...]:
 
 
 def key_names(keys: tuple[Any, ...]) -> tuple[str, ...]:
-    """Name the keys of a mapping; keys that are no strings get a leading underscore.
+    """Name the keys of a mapping; keys that are not strings get a leading underscore.
 
     Raises
     ------

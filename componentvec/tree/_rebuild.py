@@ -88,7 +88,7 @@ class RebuildProxy:
 
 @dataclass(frozen=True, slots=True)
 class RebuildMapping:
-    """A mapping of a user's, which keeps its items in a dict of its own."""
+    """A user-defined mapping that keeps its items in a dict of its own."""
 
     cls: type[Mapping[Any, Any]]
     holder: str

@@ -39,7 +39,7 @@ class Container(NamedTuple):
     left_out: frozenset[str] = frozenset()
     """Parts that its class wants left out of training."""
     kept: tuple[tuple[str, Any], ...] = ()
-    """Attributes that are no parts, carried along by reference."""
+    """Attributes that are not parts, carried along by reference."""
 
 
 class _Open(NamedTuple):
