@@ -60,9 +60,10 @@ def choose(listed: _Listed, trainable: Predicate | None, sharing: SharingPolicy)
         msg = f"trainable= takes a function of (path, leaf), not {given!r:.60}"
         raise TypeError(msg)
     paths, chosen = _visit(listed, trainable)
-    for entry, names, is_parameter in zip(listed, paths, chosen, strict=True):
-        if names is not None and not is_parameter:
-            _refuse_hidden(() if entry is listed[-1] else names, entry)
+    searched: dict[int, Any] = {}
+    for entry, names, chosen_here in zip(listed, paths, chosen, strict=True):
+        if names is not None and not chosen_here:
+            _refuse_hidden(() if entry is listed[-1] else names, entry, searched)
     if not any(chosen) and trainable is None:
         _warn_of_numbers(listed, paths)
     if sharing != "copy":
@@ -191,12 +192,15 @@ def _warn_of_numbers(listed: _Listed, paths: Sequence[Names | None]) -> None:
         warnings.warn(msg, NoParametersWarning, stacklevel=user_stacklevel())
 
 
-def _refuse_hidden(names: Names, entry: Item | Container) -> None:
-    """Raise for a static, or further attributes of a container, that an array hides in."""
+def _refuse_hidden(names: Names, entry: Item | Container, searched: dict[int, Any]) -> None:
+    """Raise for a static, or further attributes of a container, that an array hides in.
+
+    Objects that were searched before are not searched again: there was nothing in them.
+    """
     if isinstance(entry, Item):
-        hidden, beside = _hidden_in(entry.value), ""
+        hidden, beside = _hidden_in(entry.value, searched), ""
     else:
-        hidden = _first_array((f".{name}", value) for name, value in entry.kept)
+        hidden = _first_array(((f".{name}", value) for name, value in entry.kept), searched)
         beside = ", beside its parts"
     if hidden is None:
         return
@@ -220,19 +224,21 @@ def _cure(kind: type, *, is_container: bool) -> str:
     )
 
 
-def _hidden_in(value: Any) -> str | None:
+def _hidden_in(value: Any, searched: dict[int, Any]) -> str | None:
     """Find an array inside something that is not a container; gives the code that reaches it."""
+    if type(value) in _ATOMS or id(value) in searched:
+        return None
+    searched[id(value)] = value  # and not its id alone, which another object might get
     if is_array(value) and not _has_objects(value):
         return None
     if is_static_class(type(value)):
         return None
-    return "" if _is_unknown_array(value) else _first_array(contents_of(value))
+    return "" if _is_unknown_array(value) else _first_array(contents_of(value), searched)
 
 
-def _first_array(held: Iterable[tuple[str, Any]]) -> str | None:
+def _first_array(held: Iterable[tuple[str, Any]], searched: dict[int, Any]) -> str | None:
     """Find an array among objects, or in what they hold."""
     pending = [iter(held)]
-    seen: dict[int, Any] = {}
     while pending:
         code, value = next(pending[-1], (None, None))
         if code is None:
@@ -240,9 +246,9 @@ def _first_array(held: Iterable[tuple[str, Any]]) -> str | None:
             continue
         if is_parameter(value) or _is_unknown_array(value):
             return code
-        if id(value) in seen or is_static_class(type(value)):
+        if id(value) in searched or is_static_class(type(value)):
             continue
-        seen[id(value)] = value
+        searched[id(value)] = value
         pending.append(_inside(code, value))
     return None
 

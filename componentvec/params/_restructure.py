@@ -92,7 +92,7 @@ class Restructure(Generic[M]):
         vector : ComponentVector, one-dimensional array of any library, or NamedTree
             The parameters. A labelled vector must have this structure's axis, another array exactly
             its length; in a tree, tied sites must agree. With `base`, any nested containers with
-            the model's names, from which parts may be missing or None.
+            the model's names, from which parts may be missing or None; statics in it do not count.
         dtype : {"restore", "follow"}, optional
             Whether each NumPy array gets the dtype it has in the model (copying only where that is
             another one), or follows the vector. Arrays of other libraries follow the vector.

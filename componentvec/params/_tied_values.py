@@ -100,7 +100,8 @@ def values_of(
         site, array = next(iter(sites.values()))
         restores = rules.restores and slot not in as_is
         wanted = cuts[places[slot][0]].dtype if restores else None
-        if not rules.copy and (wanted is None or array.dtype == wanted) and _tied(own):
+        right = wanted is None or array.dtype == wanted
+        if not rules.copy and right and _tied(own):
             shown = [found for _, found in filter(None, own)]
         else:
             piece = _piece(site, array, places[slot][0], cuts, rules._replace(restores=restores))

@@ -871,3 +871,20 @@ def test_numpy_scalars_are_never_tied():
 
 def test_memory_inside_objects_that_are_left_out_is_nobodys_business():
     assert names(Half(Opaque(w=W[1:]), W)) == {"weight": (2, 3)}
+
+
+def test_an_object_in_many_places_is_searched_once(monkeypatch):
+    asked = []
+
+    class Config:
+        def __init__(self):
+            self.vocabulary = [str(k) for k in range(10)]
+
+        @property
+        def __dict__(self):
+            asked.append(1)
+            return {"vocabulary": [[str(k)] for k in range(10)]}
+
+    config = Config()
+    assert names([Plain(config) for _ in range(50)]) == {f"_{k}": {} for k in range(1, 51)}
+    assert len(asked) <= 3
