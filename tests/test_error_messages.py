@@ -559,6 +559,16 @@ def keys_that_would_have_one_name(v):
     cv.destructure({"net": {1: np.ones(1), "_1": np.ones(1)}})
 
 
+@mistake(cv.LabelError, "`net`: the keys 1 and '_1' would both be named '_1'")
+def chosen_keys_that_would_have_one_name(v):
+    cv.destructure({"net": {1: 0.5, "_1": 0.5}}, trainable=always)
+
+
+@mistake(cv.LabelError, "`net`: the keys 1 and '_1' would both be named '_1'")
+def flattening_keys_that_would_have_one_name(v):
+    back().flatten({"rate": 1.0, "net": {1: 1.0, "_1": 2.0}})
+
+
 @mistake(cv.LabelError, "the model: the keys 1 and '_1' would both be named '_1'", whole=True)
 def keys_that_would_have_one_name_at_the_top(v):
     cv.destructure({1: np.ones(1), "_1": np.ones(1)})

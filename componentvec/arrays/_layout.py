@@ -109,7 +109,7 @@ def lay_out(
 
 def _collect(components: Any, more: Mapping[str, Any], sharing: SharingPolicy) -> _Collected:
     """Walk the components in order, groups before their children; shared ones once per path."""
-    if more and not hasattr(components, "_cv_state"):
+    if more and not _is_vector(components):
         given = {} if components is None else _read(components, ())
         _refuse_twice(given, more)
         components = {**given, **more}
@@ -124,7 +124,7 @@ def _collect(components: Any, more: Mapping[str, Any], sharing: SharingPolicy) -
             if sharing == "alias":
                 _tie_scalars(out, visited[value.identity][0], value.first_leaf)
             continue
-        if hasattr(value, "_cv_state") and value._cv_state[0] is not None:
+        if _is_vector(value) and value._cv_state[0] is not None:
             _add_vector(out, value, names, sharing)
             if not names and more:
                 _refuse_twice(value.axis.children, more)
@@ -150,6 +150,10 @@ def _collect(components: Any, more: Mapping[str, Any], sharing: SharingPolicy) -
         pending.append((_Leaving(id(value), len(out.leaves)), ()))
         pending.extend((item, (*names, name)) for name, item in reversed(found.items()))
     return out
+
+
+def _is_vector(value: object) -> bool:
+    return hasattr(value, "_cv_state") and not isinstance(value, tuple)  # a tree may have that name
 
 
 def _tie_scalars(out: _Collected, first: int, second: int) -> None:

@@ -101,6 +101,8 @@ def _visit(listed: _Listed, trainable: Predicate | None) -> tuple[list[Names | N
                 for name, part in zip(entry.parts, entry.places, strict=True)
                 if name not in entry.left_out
             ][::-1]
+        elif trainable is not None and entry.error is not None:
+            raise entry.error
         else:
             chosen[place] = chosen[place] or _is_chosen(names, entry.value, trainable)
     return paths, chosen
@@ -204,6 +206,8 @@ def _refuse_hidden(names: Names, entry: Item | Container, searched: dict[int, An
         beside = ", beside its parts"
     if hidden is None:
         return
+    if isinstance(entry, Item) and entry.error is not None:
+        raise entry.error
     kind = type(entry.value)
     held = f"holds an array at `{hidden}`{beside}" if hidden else "is an array"
     msg = (
@@ -258,7 +262,7 @@ def _inside(code: str, value: Any) -> Iterator[tuple[str, Any]]:
     try:
         parts = take_apart(value)
     except LabelError:
-        return  # keys that cannot be told apart: not a model
+        parts = None  # keys that would have one name
     if parts is None:
         for step, part in contents_of(value):
             yield f"{code}{step}", part

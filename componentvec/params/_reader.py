@@ -162,7 +162,11 @@ class Reader:
     def _by_name(self, group: _Group, value: Any) -> dict[str, Any]:
         if isinstance(value, Labelled) and value._cv_state[0] is not None:
             return {name: value[name] for name in value.axis}
-        parts = named_children(value)
+        try:
+            parts = named_children(value)
+        except LabelError as error:
+            msg = f"{quoted(group.names)}: {error}"
+            raise LabelError(msg) from None
         expected = group.model_parts
         if parts is None:
             found = f"an object of type {type(value).__name__}"

@@ -92,11 +92,18 @@ def _plain(entry: Item | Container) -> Item | Container:
 def _named(listed: list[Item | Container], chosen: list[bool]) -> NamedTree:
     """Build the tree of parameters, bottom up; what is shared in the model is shared in it."""
     made: list[Any] = []
-    for entry in listed:
+    holds: list[bool] = []  # whether there is a parameter inside
+    for entry, is_chosen in zip(listed, chosen, strict=True):
         if isinstance(entry, Item):
             made.append(entry.value)
+            holds.append(is_chosen)
             continue
-        parts = [pair for pair in zip(entry.parts, entry.places, strict=True) if chosen[pair[1]]]
+        holds.append(any(holds[part] for part in entry.places))
+        parts = [
+            (name, part)
+            for name, part in zip(entry.parts, entry.places, strict=True)
+            if chosen[part] and (holds[part] or name not in entry.left_out)
+        ]
         values = [made[place] for _, place in parts]
         made.append(named_tree([name for name, _ in parts], values, entry.names))
     if isinstance(made[-1], NamedTree):

@@ -8,9 +8,10 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Any
 
+from componentvec.errors import LabelError
 from componentvec.tree._fields import field_state, schema_of
 from componentvec.tree._jax import open_jax
-from componentvec.tree._parts import Parts, key_names, position_names
+from componentvec.tree._parts import ClashingKeysError, Parts, key_names, position_names
 from componentvec.tree._rebuild import (
     RebuildDict,
     RebuildList,
@@ -42,8 +43,8 @@ def take_apart(value: object) -> Parts | None:
 
     Raises
     ------
-    LabelError
-        When two keys of a mapping would get the same name (1 and "_1").
+    ClashingKeysError
+        When two keys of a mapping would get the same name (1 and "_1"); a LabelError.
     UnregisteredTypeError
         When the function registered for a class does not do its work.
     """
@@ -55,11 +56,20 @@ def take_apart(value: object) -> Parts | None:
 
 
 def named_children(value: object) -> dict[str, Any] | None:
-    """Return the parts of a container by name, of any mapping too; None for anything else."""
-    known = _known(value)
-    split = (known.names, known.values) if known is not None else _split(value)
-    if split is None and isinstance(value, Mapping) and not is_static_class(type(value)):
-        split = key_names(tuple(value)), tuple(value.values())
+    """Return the parts of a container by name, of any mapping too; None for anything else.
+
+    Raises
+    ------
+    LabelError
+        As for `take_apart`.
+    """
+    try:
+        known = _known(value)
+        split = (known.names, known.values) if known is not None else _split(value)
+        if split is None and isinstance(value, Mapping) and not is_static_class(type(value)):
+            split = key_names(tuple(value)), tuple(value.values())
+    except ClashingKeysError as error:
+        raise LabelError(str(error)) from None
     return None if split is None else dict(zip(*split, strict=True))
 
 

@@ -8,10 +8,14 @@ from typing import Any, NamedTuple, TypeAlias
 from componentvec.errors import LabelError
 from componentvec.names import plain_name
 
-__all__ = ["Parts", "Rebuild", "key_names", "position_names"]
+__all__ = ["ClashingKeysError", "Parts", "Rebuild", "key_names", "position_names"]
 
 Rebuild: TypeAlias = Callable[[Sequence[Any]], Any]
 """Takes the new parts, in order, and gives the container."""
+
+
+class ClashingKeysError(LabelError):
+    """Two keys of one mapping that would get the same name."""
 
 
 class Parts(NamedTuple):
@@ -37,7 +41,7 @@ def key_names(keys: tuple[Any, ...]) -> tuple[str, ...]:
 
     Raises
     ------
-    LabelError
+    ClashingKeysError
         When two keys would get the same name (1 and "_1").
     """
     names = tuple(plain_name(key) if isinstance(key, str) else f"_{key}" for key in keys)
@@ -45,5 +49,5 @@ def key_names(keys: tuple[Any, ...]) -> tuple[str, ...]:
         twice = next(name for name in names if names.count(name) > 1)
         clashing = [key for key, name in zip(keys, names, strict=True) if name == twice]
         msg = f"the keys {' and '.join(map(repr, clashing))} would both be named {twice!r}"
-        raise LabelError(msg)
+        raise ClashingKeysError(msg)
     return names

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from componentvec.errors import LabelError, SharingError, UnregisteredTypeError
 from componentvec.names import quoted
 from componentvec.tree._containers import take_apart
-from componentvec.tree._parts import Parts, Rebuild
+from componentvec.tree._parts import ClashingKeysError, Parts, Rebuild
 
 __all__ = ["Container", "Item", "walk"]
 
@@ -22,6 +22,8 @@ class Item(NamedTuple):
     names: tuple[str, ...]
     """Its path in the model."""
     value: Any
+    error: LabelError | None = None
+    """Why it is not a container, when its keys are what hinders it."""
 
 
 class Container(NamedTuple):
@@ -82,6 +84,9 @@ def walk(model: object, *, keep_shared: bool = True) -> list[Item | Container]:
             return done[id(value)][0]
         try:
             parts = take_apart(value)
+        except ClashingKeysError as error:  # no matter, as long as nothing in it needs a name
+            listed.append(Item(names, value, LabelError(f"{quoted(names)}: {error}")))
+            return len(listed) - 1
         except (LabelError, UnregisteredTypeError) as error:
             msg = f"{quoted(names)}: {error}"
             raise type(error)(msg) from None

@@ -888,3 +888,49 @@ def test_an_object_in_many_places_is_searched_once(monkeypatch):
     config = Config()
     assert names([Plain(config) for _ in range(50)]) == {f"_{k}": {} for k in range(1, 51)}
     assert len(asked) <= 3
+
+
+def test_clashing_keys_do_not_matter_where_nothing_needs_a_name():
+    clash = {1: 2, "_1": "x"}
+    model = {"w": np.ones(1), "config": clash, "half": Half(clash, np.ones(1))}
+    v, restructure = cv.destructure(model)
+    assert list(v.axis.paths()) == ["w", "half.weight"]
+    assert restructure(v)["config"] is clash
+
+
+@pytest.mark.parametrize(
+    "part", [np.ones(1), [np.ones(1)], Opaque(w=np.ones(1))], ids=["array", "list", "object"]
+)
+def test_clashing_keys_of_parameters_are_refused(part):
+    with pytest.raises(cv.LabelError) as caught:
+        cv.destructure({"net": [{1: part, "_1": 3}]})
+    assert str(caught.value) == "`net._1`: the keys 1 and '_1' would both be named '_1'"
+
+
+def test_clashing_keys_of_chosen_numbers_are_refused():
+    with pytest.raises(cv.LabelError, match="would both be named"):
+        cv.destructure([{1: 0.5, "_1": 3}], trainable=lambda path, leaf: True)
+
+
+def test_clashing_keys_inside_an_object_hide_nothing():
+    with pytest.raises(cv.UnregisteredTypeError, match=r"holds an array at `\.p\[1\]`"):
+        cv.destructure([Opaque(p={1: np.ones(1), "_1": 3})])
+
+
+@pytest.mark.parametrize("sharing", ["alias", "reject", "copy"])
+def test_what_is_left_out_is_absent_wherever_else_it_stands(sharing):
+    config = {"k": 3}
+    ps, restructure = cv.trainables_nt([Half(config, config), np.ones(1)], sharing=sharing)
+    assert names_of(ps._1) == ["weight"]
+    made = restructure(np.ones(1))
+    assert made[0].table == made[0].weight == config
+
+
+def names_of(tree):
+    return list(tree._fields)
+
+
+def test_components_may_be_called_like_internals():
+    v, restructure = cv.destructure({"_cv_state": np.ones(2), "b": np.zeros(1)})
+    assert v["_cv_state"].tolist() == [1.0, 1.0]
+    assert restructure(2 * v)["_cv_state"].tolist() == [2.0, 2.0]

@@ -143,10 +143,12 @@ def test_a_list_that_holds_itself_is_refused():
         walk(model)
 
 
-def test_keys_that_clash_are_refused_with_their_path():
-    with pytest.raises(LabelError) as caught:
-        walk({"deep": [{1: 0, "_1": 0}]})
-    assert str(caught.value) == "`deep._1`: the keys 1 and '_1' would both be named '_1'"
+def test_keys_that_clash_are_an_item_that_says_so():
+    clashing = {1: 0, "_1": 0}
+    item, *_ = walk({"deep": [clashing]})
+    assert item.value is clashing
+    assert isinstance(item.error, LabelError)
+    assert str(item.error) == "`deep._1`: the keys 1 and '_1' would both be named '_1'"
 
 
 @pytest.mark.parametrize(
