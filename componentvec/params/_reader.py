@@ -13,9 +13,10 @@ import numpy as np
 
 from componentvec.arrays import Labelled, NamedTree, numbers
 from componentvec.axis import Axis, Group, Leaf, Rearrangement, rearrangement
-from componentvec.backends import is_array, is_foreign, is_inexact, is_numeric
+from componentvec.backends import is_foreign, is_numeric
 from componentvec.errors import DeviceError, LabelError, LengthError, PromotionError
 from componentvec.names import quoted
+from componentvec.params._parameters import is_parameter
 from componentvec.params._plan import Plan, picker
 from componentvec.promotion import Weak, weak_to_array
 from componentvec.tree import named_children
@@ -152,7 +153,8 @@ class Reader:
         parts = self._by_name(group, value)
         for name, part in parts.items():
             if part is not None and name not in group.axis.children:
-                self._refuse_extra(group, name, part, partial=partial)
+                only = isinstance(value, NamedTree)  # a tree of parameters has no statics
+                self._refuse_extra(group, name, part, strict=partial, only_parameters=only)
         missing = next((name for name in group.parts if name not in parts), None)
         if missing is not None and not partial:
             msg = f"{quoted((*group.names, missing))} is missing{hint}"
@@ -178,13 +180,29 @@ class Reader:
         msg = f"{quoted(group.names)} has {has}, but was given {found}"
         raise LengthError(msg)
 
-    def _refuse_extra(self, group: _Group, name: str, part: Any, *, partial: bool) -> None:
+    def _refuse_extra(
+        self, group: _Group, name: str, part: Any, *, strict: bool, only_parameters: bool
+    ) -> None:
         """Raise for a part that this structure has no place for."""
         is_static = group.model_parts is not None and name in group.model_parts
-        if is_static or not (partial or (is_array(part) and is_inexact(part))):
+        if (is_static and not only_parameters) or not (strict or _holds_parameters(part)):
             return
         msg = f"the model has no parameter {quoted((*group.names, name))}"
         raise LabelError(msg, name, group.axis)
+
+
+def _holds_parameters(part: Any) -> bool:
+    """Tell whether there is a parameter in something, at any depth."""
+    pending = [part]
+    seen: dict[int, Any] = {}
+    while pending:
+        value = pending.pop()
+        if is_parameter(value):
+            return True
+        if id(value) not in seen:
+            seen[id(value)] = value
+            pending.extend((named_children(value) or {}).values())
+    return False
 
 
 def _is_named_so(tree: Any) -> bool:

@@ -316,3 +316,21 @@ def test_a_model_that_is_one_vector_is_one_array():
     assert restructure.flatten(model).tolist() == [1.0, 1.0, 2.0]
     assert restructure.flatten(v).tolist() == [1.0, 1.0, 2.0]
     assert restructure.pullback(model)["_1"].tolist() == [1.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    "extra", [np.ones(2), {"q": np.ones(2)}, [0, [np.ones(2)]]], ids=["array", "dict", "list"]
+)
+def test_parameters_under_unknown_names_are_refused_at_any_depth(extra):
+    v, restructure = cv.destructure({"a": np.ones(1), "n": 3})
+    with pytest.raises(cv.LabelError, match="the model has no parameter `zz`"):
+        restructure.flatten({"a": np.ones(1), "n": 3, "zz": extra})
+    assert restructure.flatten({"a": np.ones(1), "n": 3, "zz": [{"q": "static"}]}) == v
+
+
+def test_a_tree_with_a_parameter_where_the_model_has_none_is_refused():
+    _, restructure = cv.trainables_nt({"weight": np.ones(1), "bias": None})
+    ps, _ = cv.trainables_nt({"weight": np.ones(1), "bias": np.ones(1)})
+    for call in (restructure, restructure.flatten, restructure.pullback):
+        with pytest.raises(cv.LabelError, match="the model has no parameter `bias`"):
+            call(ps)
