@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from componentvec.backends import can_cast, dtype_of, is_numeric, kind_of, limits, native
+from componentvec.backends import KIND_RANK, can_cast, dtype_of, is_numeric, kind_of, limits, native
 from componentvec.errors import PromotionError
 from componentvec.names import format_path
 from componentvec.typing import PromotionPolicy, Shape
@@ -20,9 +20,8 @@ from componentvec.typing import PromotionPolicy, Shape
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
-__all__ = ["WEAK_RANK", "Weak", "buffer_dtype", "promote_weak", "weak_dtype", "weak_to_array"]
+__all__ = ["Weak", "buffer_dtype", "promote_weak", "weak_dtype", "weak_to_array"]
 
-WEAK_RANK = {"": -1, "b": 0, "i": 1, "f": 2, "c": 3}
 _WEAK_SAMPLES = {"": (), "b": (False,), "i": (0,), "f": (1.0,), "c": (1j,)}
 _WEAK_KINDS = {"b": np.bool_, "i": np.int64, "f": np.float64, "c": np.complex128}
 
@@ -38,7 +37,7 @@ class Weak(NamedTuple):
 
     def fits(self, dtype: np.dtype[Any]) -> bool:
         """Tell whether a dtype is of a kind that takes these numbers, if they are not too large."""
-        return WEAK_RANK[self.kind] <= WEAK_RANK[kind_of(dtype)]
+        return KIND_RANK[self.kind] <= KIND_RANK[kind_of(dtype)]
 
 
 def buffer_dtype(
@@ -74,7 +73,7 @@ def buffer_dtype(
     weak_kind = ""
     for place, leaf in enumerate(leaves):
         if isinstance(leaf, Weak):
-            weak_kind = max(weak_kind, leaf.kind, key=WEAK_RANK.__getitem__)
+            weak_kind = max(weak_kind, leaf.kind, key=KIND_RANK.__getitem__)
         else:
             strong = dtype_of(leaf)
             assert strong is not None
@@ -109,7 +108,7 @@ def promote_weak(dtype: np.dtype[Any], kind: str) -> np.dtype[Any]:
     As NumPy does it (NEP 50), and the same for the dtypes of other packages, which NumPy does not
     treat so.
     """
-    if WEAK_RANK[kind] <= WEAK_RANK[kind_of(dtype)]:
+    if KIND_RANK[kind] <= KIND_RANK[kind_of(dtype)]:
         return dtype
     try:
         return np.result_type(dtype, *_WEAK_SAMPLES[kind])

@@ -7,7 +7,8 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from componentvec.promotion import WEAK_RANK, Weak, promote_weak
+from componentvec.backends import KIND_RANK
+from componentvec.promotion import Weak, promote_weak
 
 __all__ = ["numbers"]
 
@@ -44,7 +45,7 @@ def numbers(value: object) -> Weak | np.ndarray[Any, Any] | None:
         elif isinstance(item, np.generic):
             strong.add(item.dtype)
         elif isinstance(item, (bool, int, float, complex)):
-            kind = max(kind, _kind(item), key=WEAK_RANK.__getitem__)
+            kind = max(kind, _kind(item), key=KIND_RANK.__getitem__)
         else:
             return None
     if len(strong) > 1:

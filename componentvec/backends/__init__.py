@@ -2,6 +2,7 @@
 
 from componentvec.backends._detect import backend_name, is_array, is_foreign, on_device
 from componentvec.backends._dtypes import (
+    KIND_RANK,
     can_cast,
     dtype_of,
     is_inexact,
@@ -12,6 +13,7 @@ from componentvec.backends._dtypes import (
 )
 
 __all__ = [
+    "KIND_RANK",
     "backend_name",
     "can_cast",
     "dtype_of",

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 __all__ = [
+    "KIND_RANK",
     "can_cast",
     "dtype_of",
     "is_inexact",
@@ -18,8 +19,8 @@ __all__ = [
     "native",
 ]
 
-# From the lowest kind to the highest; "" is no number.
-_KINDS = ("b", "i", "f", "c", "")
+KIND_RANK = {"": -1, "b": 0, "i": 1, "f": 2, "c": 3}
+"""The order of the kinds that `kind_of` gives."""
 
 
 def is_numeric(dtype: np.dtype[Any]) -> bool:
@@ -51,7 +52,7 @@ def can_cast(
     For the dtypes of other packages NumPy allows casts to a lower kind under ``same_kind``, such as
     from complex to bfloat16; those are refused here.
     """
-    if _is_ml_dtype(target) and _KINDS.index(kind_of(source)) > _KINDS.index(kind_of(target)):
+    if _is_ml_dtype(target) and KIND_RANK[kind_of(source)] > KIND_RANK[kind_of(target)]:
         return False
     return np.can_cast(source, target, casting)
 

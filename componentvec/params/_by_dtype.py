@@ -16,10 +16,10 @@ from componentvec.names import Path
 from componentvec.params._casting import FOLLOW, Rules, finish
 from componentvec.params._options import (
     as_flat,
+    by_rule,
     check_length,
     check_rules,
     copied,
-    copies,
 )
 from componentvec.params._reader import Reader, Site
 from componentvec.params._restructure import Restructure
@@ -147,8 +147,7 @@ class RestructureByDtype(Generic[M]):
         # Nothing was promoted here, so nothing real was stored as complex.
         rules = Rules(restores, copy, self._whole._path_of, np.dtype(np.float64), FOLLOW)
         finish(plan, pieces, rules, lead)
-        own = plan.statics
-        model: M = plan.build(pieces, own if statics == "share" else copies(own))
+        model: M = plan.build(pieces, by_rule(plan.statics, statics))
         return model
 
     def _flats(

@@ -12,7 +12,7 @@ from componentvec.errors import CopyError, PromotionError
 from componentvec.params._plan import Cut, Plan
 from componentvec.typing import Shape
 
-__all__ = ["FOLLOW", "Rules", "cast_pieces", "finish", "restore_numbers"]
+__all__ = ["FOLLOW", "Rules", "cast_piece", "finish", "restore_numbers"]
 
 FOLLOW = "pass dtype='follow' to give the model the vector's dtype"
 
@@ -48,13 +48,13 @@ def finish(plan: Plan, pieces: list[Any], rules: Rules, lead: Shape = ()) -> Non
         Leading dimensions of a batch.
     """
     if rules.restores:
-        cast_pieces(plan.cuts, pieces, rules)
+        _cast_pieces(plan.cuts, pieces, rules)
     plan.shape(pieces, lead)
     if rules.restores:
         restore_numbers(plan.cuts, pieces, rules)
 
 
-def cast_pieces(cuts: Sequence[Cut], pieces: list[Any], rules: Rules) -> None:
+def _cast_pieces(cuts: Sequence[Cut], pieces: list[Any], rules: Rules) -> None:
     """Cast the pieces that are not in the dtype of their cut, in place; pieces of one slot once.
 
     Parameters
@@ -74,18 +74,28 @@ def cast_pieces(cuts: Sequence[Cut], pieces: list[Any], rules: Rules) -> None:
     """
     slots: dict[int, Any] = {}
     for place, cut in enumerate(cuts):
-        wanted, piece = cut.dtype, pieces[place]
-        if wanted is None or piece.dtype == wanted:
+        if cut.dtype is None or pieces[place].dtype == cut.dtype:
             continue
         if cut.slot not in slots:
-            if rules.copy is False and cut.scalar is None:
-                msg = (
-                    f"`{rules.path_of(place)}` is {wanted} in the model and {piece.dtype} in "
-                    f"the vector, and a cast would copy, which copy=False forbids; {rules.cure}"
-                )
-                raise CopyError(msg)
-            slots[cut.slot] = _cast(piece, wanted, place, rules)
+            slots[cut.slot] = cast_piece(cut, pieces[place], place, rules)
         pieces[place] = slots[cut.slot]
+
+
+def cast_piece(cut: Cut, piece: Any, place: int, rules: Rules) -> Any:
+    """Cast the elements of one slot, where they are not in the dtype of its cut; as `_cast_pieces`.
+
+    The cut's place among all is only needed to name it.
+    """
+    wanted = cut.dtype
+    if wanted is None or piece.dtype == wanted:
+        return piece
+    if rules.copy is False and cut.scalar is None:
+        msg = (
+            f"`{rules.path_of(place)}` is {wanted} in the model and {piece.dtype} in the vector, "
+            f"and a cast would copy, which copy=False forbids; {rules.cure}"
+        )
+        raise CopyError(msg)
+    return _cast(piece, wanted, place, rules)
 
 
 def restore_numbers(cuts: Sequence[Cut], values: list[Any], rules: Rules) -> None:

@@ -13,13 +13,15 @@ from componentvec.backends import is_array, is_foreign, is_numeric
 from componentvec.errors import AxisMismatchError, LengthError, PromotionError
 from componentvec.params._plan import Plan
 from componentvec.tree import named_children
+from componentvec.typing import StaticsRule
 
 __all__ = [
     "as_flat",
+    "by_rule",
+    "check_axis",
     "check_length",
     "check_rules",
     "copied",
-    "copies",
     "statics_in",
 ]
 
@@ -44,6 +46,21 @@ def check_rules(dtype: str, statics: str, copy: object = None) -> None:
             raise ValueError(msg)
 
 
+def check_axis(axis: Axis, vector: Labelled, called: str) -> None:
+    """Check that a labelled vector has no other axis than the model's.
+
+    Raises
+    ------
+    AxisMismatchError
+        When it has one.
+    """
+    own = vector.axis
+    if own is not axis and own != axis and own is not None:
+        difference = axis.difference(own, "in the model", f"in {called}")
+        msg = f"{called} does not have the model's axis: {difference}"
+        raise AxisMismatchError(msg)
+
+
 def as_flat(vector: Any, axis: Axis, restores: bool, hint: str = "") -> Any:
     """Take a labelled vector, any other array, or a list of numbers for a plain array.
 
@@ -57,11 +74,7 @@ def as_flat(vector: Any, axis: Axis, restores: bool, hint: str = "") -> Any:
         For what is not an array.
     """
     if isinstance(vector, Labelled):
-        own = vector.axis
-        if own is not axis and own != axis and own is not None:
-            difference = axis.difference(own, "in the model", "in the vector")
-            msg = f"the vector does not have the model's axis: {difference}"
-            raise AxisMismatchError(msg)
+        check_axis(axis, vector, "the vector")
         return strip(vector)
     if isinstance(vector, np.ma.MaskedArray):
         msg = "the vector is masked, and a model has no place for its mask"
@@ -91,8 +104,13 @@ def copied(array: Any) -> Any:
     return array.clone() if hasattr(array, "clone") else array.copy()
 
 
-def copies(statics: Sequence[Any]) -> list[Any]:
-    """Copy the arrays among statics; one that stands in several places is copied once."""
+def by_rule(statics: Sequence[Any], rule: StaticsRule) -> Sequence[Any]:
+    """Return statics themselves, or with the arrays among them copied.
+
+    An array that stands in several places is copied once.
+    """
+    if rule == "share":
+        return statics
     made: dict[int, Any] = {}
     for value in statics:
         if id(value) in made:

@@ -165,10 +165,9 @@ def _add_tied(listed: _Listed, chosen: list[bool]) -> None:
     if not statics:
         return
     trained = [place for place in arrays if chosen[place]]
-    values = {place: listed[place].value for place in arrays}
     tied = tied_to(
-        [values[place] for place in trained],
-        [values[place] for place in statics],
+        [listed[place].value for place in trained],
+        [listed[place].value for place in statics],
         [listed[place].names for place in (*trained, *statics)],
     )
     for place, is_tied in zip(statics, tied, strict=True):

@@ -77,11 +77,8 @@ class Plan:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Plan):
             return NotImplemented
-        return (
-            (self.cuts, self.assemblies, self.root) == (other.cuts, other.assemblies, other.root)
-            and len(self.statics) == len(other.statics)
-            and all(map(same_value, self.statics, other.statics))
-        )
+        same = (self.cuts, self.assemblies, self.root) == (other.cuts, other.assemblies, other.root)
+        return same and same_value(self.statics, other.statics)
 
     def __hash__(self) -> int:
         return hash((self.cuts, self.assemblies, self.root))

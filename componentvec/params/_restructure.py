@@ -15,15 +15,16 @@ import numpy as np
 from componentvec.arrays import ComponentVector, Labelled, NamedTree, strip, zeros
 from componentvec.axis import Axis
 from componentvec.backends import is_array, is_numeric, native
-from componentvec.errors import AxisMismatchError, LabelError, LengthError
+from componentvec.errors import LabelError, LengthError
 from componentvec.names import format_path
 from componentvec.params._casting import FOLLOW, Rules, finish
 from componentvec.params._options import (
     as_flat,
+    by_rule,
+    check_axis,
     check_length,
     check_rules,
     copied,
-    copies,
     statics_in,
 )
 from componentvec.params._plan import Plan
@@ -155,7 +156,7 @@ class Restructure(Generic[M]):
                 finish(self._plan, values, self._rules(restores, copy))
             else:
                 self._plan.shape(values)
-        model: M = self._plan.build(values, own if statics == "share" else copies(own))
+        model: M = self._plan.build(values, by_rule(own, statics))
         return model
 
     def batch(
@@ -207,8 +208,7 @@ class Restructure(Generic[M]):
         values = [rows[..., span] for span in self._plan.spans]
         rules = self._rules(restores and isinstance(rows, np.ndarray), copy)
         finish(self._plan, values, rules, lead=tuple(rows.shape[:-1]))
-        own = self._plan.statics
-        model: M = self._plan.build(values, own if statics == "share" else copies(own))
+        model: M = self._plan.build(values, by_rule(self._plan.statics, statics))
         return model
 
     def _from_tree(self, tree: Any, base: Any, rules: Rules) -> list[Any]:
@@ -276,10 +276,8 @@ class Restructure(Generic[M]):
             raise LengthError(msg)
         target: Any = zeros(self.axis, self.dtype) if out is None else out
         flat = strip(target)
-        if isinstance(target, Labelled) and target.axis not in (None, self.axis):
-            difference = self.axis.difference(target.axis, "in the model", "in out")
-            msg = f"out does not have the model's axis: {difference}"
-            raise AxisMismatchError(msg)
+        if isinstance(target, Labelled):
+            check_axis(self.axis, target, "out")
         check_length(self.axis, flat.shape)
         pieces: list[Any] = []
         for site, array in agreeing(self._reader, tree):

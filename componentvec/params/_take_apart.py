@@ -64,20 +64,28 @@ def _untied(listed: list[Item | Container], chosen: list[bool]) -> list[Item | C
     return apart
 
 
+def _holding(listed: list[Item | Container], chosen: list[bool]) -> list[bool]:
+    """Tell for every entry whether it is a parameter, or has one inside."""
+    holds: list[bool] = []
+    for entry, is_chosen in zip(listed, chosen, strict=True):
+        if isinstance(entry, Container):
+            holds.append(any(holds[part] for part in entry.places))
+        else:
+            holds.append(is_chosen)
+    return holds
+
+
 def _share_static_containers(
     listed: list[Item | Container], chosen: list[bool]
 ) -> list[Item | Container]:
     """Let containers that were listed once per path, but hold no parameters, be one again."""
     firsts: dict[int, int] = {}
     places: list[int] = []
-    holds: list[bool] = []
-    for place, entry in enumerate(listed):
+    for place, (entry, holds) in enumerate(zip(listed, _holding(listed, chosen), strict=True)):
         if isinstance(entry, Item):
-            holds.append(chosen[place])
             places.append(place)
             continue
-        holds.append(any(holds[part] for part in entry.places))
-        places.append(place if holds[-1] else firsts.setdefault(id(entry.value), place))
+        places.append(place if holds else firsts.setdefault(id(entry.value), place))
         listed[place] = entry._replace(places=tuple(places[part] for part in entry.places))
     return listed
 
@@ -92,13 +100,11 @@ def _plain(entry: Item | Container) -> Item | Container:
 def _named(listed: list[Item | Container], chosen: list[bool]) -> NamedTree:
     """Build the tree of parameters, bottom up; what is shared in the model is shared in it."""
     made: list[Any] = []
-    holds: list[bool] = []  # whether there is a parameter inside
-    for entry, is_chosen in zip(listed, chosen, strict=True):
+    holds = _holding(listed, chosen)
+    for entry in listed:
         if isinstance(entry, Item):
             made.append(entry.value)
-            holds.append(is_chosen)
             continue
-        holds.append(any(holds[part] for part in entry.places))
         parts = [
             (name, part)
             for name, part in zip(entry.parts, entry.places, strict=True)

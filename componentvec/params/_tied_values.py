@@ -14,7 +14,7 @@ from componentvec.arrays import view_slot
 from componentvec.backends import can_cast
 from componentvec.errors import CopyError, PromotionError, SharingError
 from componentvec.names import format_path
-from componentvec.params._casting import Rules, cast_pieces, restore_numbers
+from componentvec.params._casting import Rules, cast_piece, restore_numbers
 from componentvec.params._plan import Cut
 from componentvec.params._reader import Reader, Site
 from componentvec.sharing import Link, ties
@@ -116,11 +116,10 @@ def values_of(
 
 def _piece(site: Site, array: Any, place: int, cuts: Sequence[Cut], rules: Rules) -> Any:
     """Make the elements of a slot one array that its sites can be views of."""
-    pieces = [site.hide(array)]
+    piece = site.hide(array)
     if rules.restores:
-        here = rules._replace(path_of=lambda _: rules.path_of(place))
-        cast_pieces([cuts[place]], pieces, here)
-    piece = np.array(pieces[0]) if rules.copy else np.ascontiguousarray(pieces[0])
+        piece = cast_piece(cuts[place], piece, place, rules)
+    piece = np.array(piece) if rules.copy else np.ascontiguousarray(piece)
     if rules.copy is False and array.size and not np.may_share_memory(piece, array):
         msg = f"`{rules.path_of(place)}` can only be given by a copy, which copy=False forbids"
         raise CopyError(msg)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
+from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from componentvec.errors import LabelError
-from componentvec.tree._fields import field_state, schema_of
+from componentvec.tree._fields import Schema, field_state, schema_of
 from componentvec.tree._jax import open_jax
-from componentvec.tree._parts import ClashingKeysError, Parts, key_names, position_names
+from componentvec.tree._parts import ClashingKeysError, Parts, Rebuild, key_names, position_names
 from componentvec.tree._rebuild import (
     RebuildDict,
     RebuildList,
@@ -30,7 +31,14 @@ _CONTAINERS = frozenset({dict, list, tuple, MappingProxyType})
 # Whose other classes are not containers: numbers, text, functions, arrays.
 _ATOM_MODULES = frozenset({"builtins", "numpy"})
 
-_Split = tuple[tuple[str, ...], tuple[Any, ...]]
+
+class _Split(NamedTuple):
+    """A container taken apart; how it goes back together is only worked out when asked for."""
+
+    names: tuple[str, ...]
+    values: tuple[Any, ...]
+    rebuild: Callable[[], Rebuild]
+    left_out: frozenset[str] = frozenset()
 
 
 def take_apart(value: object) -> Parts | None:
@@ -52,7 +60,11 @@ def take_apart(value: object) -> Parts | None:
     if known is not None:
         return known
     split = _split(value)
-    return None if split is None else _with_rebuild(value, *split)
+    if split is None:
+        return None
+    rebuild = split.rebuild()
+    kept = getattr(rebuild, "attributes", NO_ATTRIBUTES).items
+    return Parts(split.names, split.values, rebuild, split.left_out, kept)
 
 
 def named_children(value: object) -> dict[str, Any] | None:
@@ -64,13 +76,14 @@ def named_children(value: object) -> dict[str, Any] | None:
         As for `take_apart`.
     """
     try:
-        known = _known(value)
-        split = (known.names, known.values) if known is not None else _split(value)
-        if split is None and isinstance(value, Mapping) and not is_static_class(type(value)):
-            split = key_names(tuple(value)), tuple(value.values())
+        split = _known(value) or _split(value)
+        if split is not None:
+            return dict(zip(split.names, split.values, strict=True))
+        if isinstance(value, Mapping) and not is_static_class(type(value)):
+            return dict(zip(key_names(tuple(value)), value.values(), strict=True))
     except ClashingKeysError as error:
         raise LabelError(str(error)) from None
-    return None if split is None else dict(zip(*split, strict=True))
+    return None
 
 
 def _known(value: object) -> Parts | None:
@@ -82,7 +95,7 @@ def _known(value: object) -> Parts | None:
 
 
 def _split(value: Any) -> _Split | None:
-    """Return names and values of the parts of the built-in kinds of container.
+    """Take apart the built-in kinds of container.
 
     What a subclass makes of iteration or length does not matter: the parts are what is stored.
     """
@@ -93,55 +106,52 @@ def _split(value: Any) -> _Split | None:
         return None
     if isinstance(value, dict):
         items = stored_items(value)
-        return key_names(tuple(items)), tuple(items.values())
+        names = key_names(tuple(items))
+        return _Split(names, tuple(items.values()), partial(_dict_rebuild, value))
     if isinstance(value, tuple):
         if hasattr(kind, "n_sequence_fields"):
             return None  # a record of the system's (time.gmtime()), made in C and by C only
         parts: tuple[Any, ...] = tuple.__getitem__(value, slice(None))
         fields = getattr(kind, "_fields", None)  # of the class: mocks have every name
+        names = position_names(len(parts))
         if isinstance(fields, tuple) and len(fields) == len(parts):
-            return fields, parts
-        return position_names(len(parts)), parts
+            names = fields
+        return _Split(names, parts, lambda: RebuildTuple(kind, attributes_of(value)))
     if isinstance(value, list):
         parts = tuple(list.__getitem__(value, slice(None)))
-        return position_names(len(parts)), parts
+        names = position_names(len(parts))
+        return _Split(names, parts, lambda: RebuildList(kind, attributes_of(value)))
     schema = schema_of(kind)
     if schema is not None and builtin_base(kind) is object:  # others have contents of their own
         names = tuple(name for name in schema.names if hasattr(value, name))
-        return names, tuple(getattr(value, name) for name in names)
+        parts = tuple(getattr(value, name) for name in names)
+        rebuild = partial(_object_rebuild, value, schema, names)
+        return _Split(names, parts, rebuild, schema.left_out)
     # Last: an abstract class answers slowly, and most mappings are dicts.
-    if isinstance(value, Mapping) and (kind is MappingProxyType or _holder_of(value)):
-        keys = tuple(value)
-        return key_names(keys), tuple(value[key] for key in keys)
-    return None
+    return _split_mapping(value) if isinstance(value, Mapping) else None
 
 
-def _with_rebuild(value: Any, names: tuple[str, ...], values: tuple[Any, ...]) -> Parts:
-    """Say how a container that `_split` knows goes back together."""
-    kind: Any = type(value)
-    if isinstance(value, dict):
-        rebuild = _dict_rebuild(value)
-        return Parts(names, values, rebuild, kept=rebuild.attributes.items)
-    if isinstance(value, tuple):
-        attributes = attributes_of(value)
-        return Parts(names, values, RebuildTuple(kind, attributes), kept=attributes.items)
-    if isinstance(value, list):
-        attributes = attributes_of(value)
-        return Parts(names, values, RebuildList(kind, attributes), kept=attributes.items)
-    schema = schema_of(kind)
-    if schema is not None:
-        attributes = field_state(value, schema, leave_out=names)
-        made = RebuildObject(kind, names, attributes)
-        return Parts(names, values, made, schema.left_out, attributes.items)
-    if kind is MappingProxyType:
-        return Parts(names, values, RebuildProxy(RebuildDict(dict, tuple(value))))
-    holder = _holder_of(value)
-    assert holder is not None
-    attributes = attributes_of(value, {holder})
+def _split_mapping(value: Mapping[Any, Any]) -> _Split | None:
+    """Take apart a mapping that is not a dict, but keeps its items in one."""
+    keys = tuple(value)
+    rebuild: Callable[[], Rebuild]
+    if type(value) is MappingProxyType:
+        rebuild = partial(RebuildProxy, RebuildDict(dict, keys))
+    else:
+        holder = _holder_of(value)
+        if holder is None:
+            return None
+        rebuild = partial(_mapping_rebuild, value, holder)
+    return _Split(key_names(keys), tuple(value[key] for key in keys), rebuild)
+
+
+def _object_rebuild(value: object, schema: Schema, names: tuple[str, ...]) -> RebuildObject:
+    return RebuildObject(type(value), names, field_state(value, schema, leave_out=names))
+
+
+def _mapping_rebuild(value: Mapping[Any, Any], holder: str) -> RebuildMapping:
     inner = _dict_rebuild(getattr(value, holder))
-    return Parts(
-        names, values, RebuildMapping(kind, holder, inner, attributes), kept=attributes.items
-    )
+    return RebuildMapping(type(value), holder, inner, attributes_of(value, {holder}))
 
 
 def _dict_rebuild(value: dict[Any, Any]) -> RebuildDict:

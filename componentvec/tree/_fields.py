@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import weakref
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from componentvec.tree._state import Attributes, attributes_of
+from componentvec.tree._state import Attributes, attributes_of, per_class
 
 __all__ = ["Schema", "field_state", "schema_of"]
 
@@ -26,18 +25,9 @@ class Schema(NamedTuple):
     """Slots that hold values of cached properties."""
 
 
-_schemas: weakref.WeakKeyDictionary[type, Schema | None] = weakref.WeakKeyDictionary()
-
-
-def schema_of(kind: type) -> Schema | None:
+@per_class
+def schema_of(kind: Any) -> Schema | None:
     """Return the fields of a dataclass or attrs class, those of its bases included."""
-    try:
-        return _schemas[kind]
-    except KeyError:
-        return _schemas.setdefault(kind, _read_schema(kind))
-
-
-def _read_schema(kind: Any) -> Schema | None:
     is_attrs = hasattr(kind, "__attrs_attrs__")  # attrs itself need not be installed
     is_dataclass = dataclasses.is_dataclass(kind)
     if not (is_attrs or is_dataclass):

@@ -96,10 +96,9 @@ def register_pytree_node(
         if not callable(function):
             msg = f"{name} must be a function, not {function!r:.60}"
             raise TypeError(msg)
-    names: object = trainable
-    chosen = None if names is None or isinstance(names, str) else frozenset(trainable or ())
-    if isinstance(names, str) or not all(isinstance(name, str) for name in chosen or ()):
-        msg = f"trainable must be a collection of names, such as ('weight',), not {names!r:.60}"
+    chosen = None if trainable is None else frozenset(trainable)
+    if isinstance(trainable, str) or not all(isinstance(name, str) for name in chosen or ()):
+        msg = f"trainable must be a collection of names, such as ('weight',), not {trainable!r:.60}"
         raise TypeError(msg)
     _register(cls, _Node(flatten, unflatten, chosen))
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Set
+from collections.abc import Callable, Set
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from componentvec.tree._same import same_value
 
@@ -16,9 +16,12 @@ __all__ = [
     "attributes_of",
     "builtin_base",
     "new_object",
+    "per_class",
     "set_attribute",
     "with_attributes",
 ]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,14 +31,7 @@ class Attributes:
     items: tuple[tuple[str, Any], ...] = ()
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Attributes) or len(self.items) != len(other.items):
-            return False
-        return all(
-            name == other_name and same_value(value, other_value)
-            for (name, value), (other_name, other_value) in zip(
-                self.items, other.items, strict=True
-            )
-        )
+        return isinstance(other, Attributes) and same_value(self.items, other.items)
 
     def __hash__(self) -> int:
         return hash(tuple(name for name, _ in self.items))
@@ -55,23 +51,30 @@ def new_object(cls: type, *contents: Any) -> Any:
     return builtin_base(cls).__new__(cls, *contents)
 
 
-_slots: weakref.WeakKeyDictionary[type, tuple[str, ...]] = weakref.WeakKeyDictionary()
+def per_class(find: Callable[[type], T]) -> Callable[[type], T]:
+    """Remember what a function finds out about classes, without keeping them alive."""
+    known: weakref.WeakKeyDictionary[type, T] = weakref.WeakKeyDictionary()
+
+    @functools.wraps(find)
+    def remembered(cls: type) -> T:
+        try:
+            return known[cls]
+        except KeyError:
+            return known.setdefault(cls, find(cls))
+
+    return remembered
 
 
+@per_class
 def _slots_of(cls: type) -> tuple[str, ...]:
     """Name the slots of a class and of its bases."""
-    known = _slots.get(cls)
-    if known is not None:
-        return known
     names: list[str] = []
     for base in cls.__mro__:
         slots = vars(base).get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
             private = name.startswith("__") and not name.endswith("__")
             names.append(f"_{base.__name__.lstrip('_')}{name}" if private else name)
-    return _slots.setdefault(
-        cls, tuple(name for name in names if name not in ("__dict__", "__weakref__"))
-    )
+    return tuple(name for name in names if name not in ("__dict__", "__weakref__"))
 
 
 def set_attribute(made: Any, name: str, value: Any) -> None:
@@ -83,6 +86,7 @@ def set_attribute(made: Any, name: str, value: Any) -> None:
 
 
 def with_attributes(made: Any, attributes: Attributes) -> Any:
+    """Set further attributes of an object; returns the object."""
     for name, value in attributes.items:
         set_attribute(made, name, value)
     return made
@@ -97,27 +101,19 @@ def attributes_of(container: object, leave_out: Set[str] = frozenset()) -> Attri
     for name in _slots_of(kind):
         if hasattr(container, name):
             state[name] = getattr(container, name)
-    gone = leave_out | computed_by(kind)
+    gone = leave_out | _computed_by(kind)
     return Attributes(tuple((n, value) for n, value in state.items() if n not in gone))
 
 
-_computed: weakref.WeakKeyDictionary[type, frozenset[str]] = weakref.WeakKeyDictionary()
-
-
-def computed_by(cls: type) -> frozenset[str]:
+@per_class
+def _computed_by(cls: type) -> frozenset[str]:
     """Name the attributes in which cached properties of a class keep their values.
 
     They were computed from the old parts, and must not outlive them.
     """
-    known = _computed.get(cls)
-    if known is None:
-        members: dict[str, Any] = {}
-        for base in reversed(cls.__mro__):
-            members |= vars(base)
-        known = frozenset(
-            name
-            for name, member in members.items()
-            if isinstance(member, functools.cached_property)
-        )
-        _computed[cls] = known
-    return known
+    members: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        members |= vars(base)
+    return frozenset(
+        name for name, member in members.items() if isinstance(member, functools.cached_property)
+    )
